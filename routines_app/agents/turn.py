@@ -1,0 +1,175 @@
+"""What a turn is given and what it gives back: values only, no rows.
+
+A runtime (`script`, `model`) takes a `TurnRequest`, works through a `Computer`, reports each step
+to a `StepSink` as it ends, and returns one `TurnOutcome`. It never raises for something that
+belongs on the run's row; `TurnInterrupted` from the sink passes through untouched.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal, Protocol
+
+from billing.prices import Price
+
+
+class StepKind(StrEnum):
+    """What a step was; the run page draws each in its own way."""
+
+    WOKE = "woke"  # the machine woke, or was awake
+    CHECK = "check"  # the zero-token check ran
+    SAID = "said"  # text from the model
+    RAN = "ran"  # a command on the machine
+    READ = "read"  # a file was read
+    WROTE = "wrote"  # a file was written
+    LISTED = "listed"  # a folder was listed
+    FINISHED = "finished"  # the agent called finish, or the script's last line said so
+    NOTE = "note"  # a remark of ours: a retry, a limit reached
+
+
+@dataclass(frozen=True)
+class NewStep:
+    """One step of a turn, ready to be stored.
+
+    `title` is one line (a command, a path, the first line of text); `content` is bounded text;
+    `cost` is micro-dollars; `seconds` is wall time; `facts` holds small JSON values such as
+    `exit_code`, `lines`, `input_tokens`.
+    """
+
+    kind: StepKind
+    title: str
+    content: str = ""
+    cost: int = 0
+    seconds: float = 0.0
+    facts: dict[str, object] = field(default_factory=dict)
+
+
+class TurnInterrupted(Exception):
+    """The turn has to end now: a person pressed Stop, the runner is draining, or its claim is lost."""
+
+
+class StepSink(Protocol):
+    """Where a turn reports. Each method raises TurnInterrupted when the turn has to end."""
+
+    def record(self, step: NewStep) -> None:
+        """Store one ended step; its cost is added to the run's spending in the same commit."""
+
+    def spent(self, micro: int, usage: "Usage") -> None:
+        """Tell the run's spending so far (absolute, micro-dollars), before the step that ends it."""
+
+    def check(self) -> None:
+        """Raise TurnInterrupted when the turn has to end. Cheap: call it often (each 0.5 s)."""
+
+
+@dataclass(frozen=True)
+class CommandResult:
+    """How one command ended. `output` is stdout and stderr as they came, cut at the bound.
+
+    `reason`: exit (it ended; see `exit_code`), timeout, output (cut at the bound), oom, cancelled.
+    A command ended by signal N has `exit_code` 128 + N.
+    """
+
+    exit_code: int
+    reason: Literal["exit", "timeout", "output", "oom", "cancelled"]
+    output: str
+    stderr: str
+    seconds: float
+
+
+class Computer(Protocol):
+    """One machine, as a turn may use it. Paths may start with `~`; all stay beneath home."""
+
+    name: str
+
+    def run(
+        self, argv: list[str], *, cwd: str, timeout: float, max_output: int = 200_000
+    ) -> CommandResult: ...
+    def read_file(self, path: str, max_bytes: int = 1_000_000) -> bytes: ...
+    def write_file(self, path: str, data: bytes) -> None: ...
+    def list_files(self, path: str) -> "Iterator[FileEntry]": ...
+
+
+@dataclass(frozen=True)
+class FileEntry:
+    """One name in a folder. `size` in bytes, `modified` in Unix seconds."""
+
+    path: str
+    kind: Literal["file", "folder", "link", "other"]
+    size: int
+    modified: float
+
+
+@dataclass(frozen=True)
+class ModelConnection:
+    """How to reach a model: whose wire format, where, with which key.
+
+    `base_url` None means the provider's own address. `openai-compatible` needs one.
+    """
+
+    provider: Literal["anthropic", "openai", "google", "openai-compatible"]
+    api_key: str
+    base_url: str | None = None
+
+
+@dataclass(frozen=True)
+class ModelChoice:
+    """A model that a turn may use, with the price that its cap is kept by."""
+
+    connection: ModelConnection
+    name: str
+    price: Price
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens so far, as the provider counted them."""
+
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    requests: int = 0
+
+
+@dataclass(frozen=True)
+class TurnRequest:
+    """All that a turn needs. Money in micro-dollars, time in seconds.
+
+    `folder` is where it works (`~/routines/<slug>`), `state` the text of its state.md at the
+    start, `model` None for a script.
+    """
+
+    run_id: str
+    routine_name: str
+    instructions: str
+    folder: str
+    state: str
+    cap: int
+    seconds: float
+    max_steps: int = 100
+    persona: str = ""
+    model: ModelChoice | None = None
+
+
+@dataclass(frozen=True)
+class TurnOutcome:
+    """How a turn ended.
+
+    `code` is a status code of `rules.status.RunStatus` (done_changed, done_unchanged, stop_cost,
+    stop_time, fail_model, fail_tool, fail_script, fail_agent, fail_empty, fail_machine).
+    `facts` are what its sentence needs: `doing` (the step it was at, as a participle: "running
+    make"), `reason`, `exit_code`, `last_line`, `variant`. `spent` is micro-dollars, absolute.
+    """
+
+    code: str
+    changed: bool
+    headline: str
+    body: str
+    spent: int
+    usage: Usage
+    facts: dict[str, object] = field(default_factory=dict)
+
+
+class Runtime(Protocol):
+    """One way to do a turn."""
+
+    def take_turn(self, request: TurnRequest, computer: Computer, steps: StepSink) -> TurnOutcome: ...
