@@ -23,11 +23,17 @@ MACROS = {
     "@annually": "0 0 1 1 *",
 }
 
-MONTH_NAMES = tuple("JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split())
-WEEKDAY_NAMES = tuple("SUN MON TUE WED THU FRI SAT".split())
-MONTHS_IN_WORDS = tuple(
-    "January February March April May June July August September October November December".split()
+# fmt: off
+MONTHS_IN_WORDS = (
+    "January", "February", "March", "April", "May", "June", "July",
+    "August", "September", "October", "November", "December",
 )
+WEEKDAYS_IN_WORDS = (
+    "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
+)
+# fmt: on
+MONTH_NAMES = tuple(month[:3].upper() for month in MONTHS_IN_WORDS)
+WEEKDAY_NAMES = tuple(day[:3].upper() for day in WEEKDAYS_IN_WORDS)
 
 
 class CronError(ValueError):
@@ -139,7 +145,7 @@ def _refuse_odd_characters(text: str) -> None:
     name = FIELDS[len(parts)][at].name if len(parts) in FIELDS else "expression"
     raise CronError(
         name,
-        f"It holds a character that cron doesn't use ({ascii(odd)}). Write it on one line "
+        f"It holds a character that cron doesn't use ({odd!a}). Write it on one line "
         "with plain letters, digits, signs and spaces.",
     )
 
