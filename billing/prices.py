@@ -34,7 +34,7 @@ _BALANCED: dict[PricedProvider, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class LongContext:
-    """The rates of a request whose input is over `above` tokens: they hold for all of its tokens."""
+    """The rates of a request whose input is over `above` tokens; they hold for all its tokens."""
 
     above: int
     input: int

@@ -60,15 +60,11 @@ class TurnBudget:
 
     def reserve(self, most_output: int = MAX_OUTPUT) -> Reservation | None:
         """Room for the next request, or None: too little is left for a useful answer."""
-        fits = output_within(
-            self.price, input_tokens=self._input_bound, left=self.cap - self.spent
-        )
+        fits = output_within(self.price, input_tokens=self._input_bound, left=self.cap - self.spent)
         max_tokens = min(fits, most_output)
         if max_tokens < min(MIN_OUTPUT, most_output):
             return None
-        worst = worst_cost_of(
-            self.price, input_tokens=self._input_bound, output_tokens=max_tokens
-        )
+        worst = worst_cost_of(self.price, input_tokens=self._input_bound, output_tokens=max_tokens)
         return Reservation(self._input_bound, max_tokens, worst)
 
     def charge(self, tokens: Tokens, answer_bytes: int) -> int:

@@ -32,7 +32,6 @@ DOING = "running its script"
 REPORT = "report:"
 
 
-
 class ScriptRuntime:
     """Takes a turn by running the instructions with bash. It costs nothing."""
 

@@ -12,7 +12,7 @@ from itertools import islice
 from foundation import clock
 from routines_app.agents.prompt import as_data
 from routines_app.agents.turn import Computer, ComputerFailed, ComputerRefused, NewStep, StepKind
-from routines_app.agents.wording import as_text, middle_cut, one_line
+from routines_app.agents.wording import HEADLINE, as_text, middle_cut, one_line
 
 COMMAND_SECONDS = 120.0
 MOST_COMMAND_SECONDS = 600.0
@@ -170,9 +170,7 @@ def use_tool(name: str, arguments: dict[str, object], place: Workplace) -> ToolR
     except ComputerFailed as error:
         title = one_line(_about(name, arguments))
         content, facts, failed, told = str(error), {"refused": True}, error, ""
-    step = NewStep(
-        kind, title, middle_cut(content), seconds=clock.monotonic() - began, facts=facts
-    )
+    step = NewStep(kind, title, middle_cut(content), seconds=clock.monotonic() - began, facts=facts)
     return ToolResult(step, told, failed)
 
 
@@ -231,6 +229,43 @@ _KINDS = {
     "write_file": StepKind.WROTE,
     "list_files": StepKind.LISTED,
 }
+
+
+@dataclass(frozen=True)
+class Finish:
+    """What a model said at the end. `blocked` is why it couldn't do the work, else empty."""
+
+    changed: bool
+    headline: str
+    body: str
+    blocked: str
+
+
+def read_finish(arguments: dict[str, object]) -> Finish:
+    """Read a call of `finish`. Raises BadArguments when it doesn't say whether anything changed."""
+    changed = arguments.get("changed")
+    if isinstance(changed, str) and changed.casefold() in ("true", "false"):
+        changed = changed.casefold() == "true"
+    blocked = _optional(arguments, "blocked")
+    if not isinstance(changed, bool):
+        if not blocked:
+            raise BadArguments("Call finish again, with changed as true or false.")
+        changed = False
+    return Finish(
+        changed=changed,
+        headline=one_line(_optional(arguments, "headline"), HEADLINE),
+        body=_optional(arguments, "body"),
+        blocked=one_line(blocked, HEADLINE),
+    )
+
+
+def _optional(arguments: dict[str, object], name: str) -> str:
+    value = arguments.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise BadArguments(f"Give {name} as a text.")
+    return value.replace("\x00", "\ufffd")
 
 
 def _about(name: str, arguments: dict[str, object]) -> str:

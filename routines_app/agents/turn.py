@@ -46,7 +46,7 @@ class NewStep:
 
 
 class TurnInterrupted(Exception):
-    """The turn has to end now: a person pressed Stop, the runner is draining, or its claim is lost."""
+    """The turn has to end now: someone pressed Stop, the runner drains, or its claim is lost."""
 
 
 class StepSink(Protocol):
@@ -146,11 +146,11 @@ class ModelConnection:
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """A model that a turn may use, with the price that its cap is kept by."""
+    """A model that a turn may use, with the price that its cap is kept by; None: it won't run."""
 
     connection: ModelConnection
     name: str
-    price: Price
+    price: Price | None
 
 
 @dataclass(frozen=True)
@@ -193,10 +193,10 @@ class TurnOutcome:
 
     `facts` are what its sentence needs. stop_cost, stop_time, fail_machine: `doing`, the step it
     was at as a participle ("running make"); stop_time: `variant` "seconds" or "steps";
-    fail_machine: `variant` "memory", "disk", "silent" or "refused", and `reason`. fail_model: `variant`, a
-    predicate for "The model …" ("said no"), and `reason`, the provider's words. fail_script:
-    `exit_code`, `last_line`. fail_agent: `reason`. fail_empty: `variant`, "gave an empty answer"
-    or "refused".
+    fail_machine: `variant` "memory", "disk", "silent" or "refused", and `reason`. fail_model:
+    `variant`, a predicate for "The model …" ("said no"), and `reason`, the provider's words.
+    fail_script: `exit_code`, `last_line`. fail_agent: `reason`. fail_empty: `variant`,
+    "gave an empty answer" or "refused".
     """
 
     code: str
@@ -211,4 +211,6 @@ class TurnOutcome:
 class Runtime(Protocol):
     """One way to do a turn."""
 
-    def take_turn(self, request: TurnRequest, computer: Computer, steps: StepSink) -> TurnOutcome: ...
+    def take_turn(
+        self, request: TurnRequest, computer: Computer, steps: StepSink
+    ) -> TurnOutcome: ...
