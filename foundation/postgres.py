@@ -216,6 +216,8 @@ def _forget_dead_server(data: Path) -> None:
             f"Another PostgreSQL is using {data}. Stop it, then start Routines again."
         )
     (data / "postmaster.pid").unlink(missing_ok=True)
+    for left in data.with_name("socket").glob(".s.PGSQL.*"):
+        left.unlink(missing_ok=True)
 
 
 def _works_in(data: Path) -> bool:

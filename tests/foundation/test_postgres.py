@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,18 +14,16 @@ import pytest
 from foundation import postgres
 from foundation.postgres import FAST, PostgresUnusable, Server
 from foundation.postgres_programs import Account, Programs, find_account, find_programs
+from tests.tools import wait_until
 
 pytestmark = pytest.mark.queue
 
 
 @pytest.fixture
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder for a server that an ordinary user can enter; what runs in it is stopped."""
-    base = tmp_path_factory.mktemp("pg")
-    for parent in (base, base.parent, base.parent.parent):
-        parent.chmod(0o755)
-    yield base / "postgres"
-    running = postgres.running_server(base / "postgres")
+def folder(open_folder: Path) -> Iterator[Path]:
+    """A folder for a server; what runs in it at the end is stopped."""
+    yield open_folder / "postgres"
+    running = postgres.running_server(open_folder / "postgres")
     if running is not None:
         running.stop()
 
@@ -50,6 +49,11 @@ def shown(server: Server, name: str) -> str:
         row = session.execute("select current_setting(%s)", [name]).fetchone()
     assert row is not None
     return str(row[0])
+
+
+def kill(server: Server) -> None:
+    os.kill(server.pid, signal.SIGKILL)
+    wait_until(lambda: not server.is_running(), 5)
 
 
 def test_what_was_written_is_there_after_a_stop_and_a_start(folder: Path) -> None:
@@ -84,7 +88,7 @@ def test_a_second_start_takes_over_the_running_server(folder: Path) -> None:
 def test_a_killed_server_starts_again_with_its_commits(folder: Path) -> None:
     first = begin(folder, postgres.DURABLE)
     write(first, "committed")
-    os.kill(first.pid, signal.SIGKILL)
+    kill(first)
 
     second = begin(folder, postgres.DURABLE)
 
@@ -93,9 +97,9 @@ def test_a_killed_server_starts_again_with_its_commits(folder: Path) -> None:
 
 
 def test_a_stale_file_that_names_another_living_process_is_no_obstacle(folder: Path) -> None:
-    first = begin(folder)
+    first = begin(folder, postgres.DURABLE)
     write(first, "kept")
-    os.kill(first.pid, signal.SIGKILL)
+    kill(first)
     stale = first.data / "postmaster.pid"
     lines = stale.read_text().splitlines()
     # A program that isn't PostgreSQL but runs as the same user, as after a container restarts.
@@ -121,8 +125,6 @@ def test_a_server_outlives_its_killed_owner_and_is_found_again(folder: Path) -> 
         "postgres.start(Path(sys.argv[1]), pg_bin=Path(chosen) if chosen else None)\n"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
-    import sys
-
     ended = subprocess.run([sys.executable, "-c", program, str(folder)], check=False)
     assert ended.returncode == -signal.SIGKILL
 
@@ -177,12 +179,12 @@ def test_files_that_are_no_database_are_left_alone(folder: Path) -> None:
 
 
 def test_a_chosen_folder_without_postgresql_is_refused(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(PostgresUnusable, match="PG_BIN names .* no PostgreSQL that runs here"):
+    with pytest.raises(PostgresUnusable, match=r"PG_BIN names .* no PostgreSQL that runs here"):
         postgres.start(folder, pg_bin=tmp_path)
 
 
 def test_a_server_that_does_not_come_up_says_why(folder: Path) -> None:
-    with pytest.raises(PostgresUnusable, match="didn't start; its log is(.|\n)*no_such_setting"):
+    with pytest.raises(PostgresUnusable, match=r"didn't start; its log is(.|\n)*no_such_setting"):
         begin(folder, {"no_such_setting": "1"})
 
 
