@@ -25,7 +25,7 @@ from routines_app.fires import Claim, claim_fire, requeue_fire, waiting_fires
 from routines_app.fires.doorbell import ring_for_fires
 from routines_app.models import ModelKey, Run
 from routines_app.rules.admission import Refused
-from routines_app.rules.check import CHECK_SECONDS, EndHere, read_check
+from routines_app.rules.check import CHECK_SECONDS, CarryOn, EndHere, read_check
 from routines_app.rules.status import RunStatus
 from routines_app.runner import record
 from routines_app.runner.computer import MachineComputer
@@ -62,6 +62,7 @@ def take_fire(fire_id: int) -> None:
 
 
 def _bring_home(claim: Claim, lease: LeaseKeeper) -> None:
+    ending: Ending | None
     try:
         ending = _work(claim, lease)
     except ClaimLost:
@@ -138,7 +139,7 @@ def _on_the_machine(claim: Claim, ready: Ready, woken: Woken, steps: StoredSteps
     return _turned(outcome, files_changed(marks, after), _state_after(woken, slug))
 
 
-def _check(run: Run, computer: MachineComputer, steps: StoredSteps) -> object:
+def _check(run: Run, computer: MachineComputer, steps: StoredSteps) -> CarryOn | EndHere:
     command = run.snapshot["check"]
     result = computer.run(
         ["bash", "-c", command],
