@@ -77,7 +77,8 @@ def check_members(archive: IO[bytes], disk: int) -> None:
     try:
         with tarfile.open(fileobj=archive, mode="r:") as tar:
             while (member := tar.next()) is not None:
-                tar.members.clear()  # it keeps each one, and a hostile archive can hold millions
+                # It keeps each one, and a hostile archive can hold millions.
+                tar.members.clear()  # type: ignore[attr-defined]
                 total += member.size if member.isreg() else 0
                 total += _PER_MEMBER
                 _check_member(member)

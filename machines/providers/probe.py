@@ -1,14 +1,12 @@
 """Whether this host can run local machines, asked once at start-up."""
 
-import os
 import platform
 import shutil
-import subprocess
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from machines.providers.base import MachineError, Spec
+from machines.providers.base import Exit, MachineError, Spec
 from machines.providers.local import LocalProvider
 
 _TOOLS = {
@@ -38,17 +36,14 @@ def probe_local(root: Path | None = None, sysctls: Path = Path("/proc/sys")) -> 
     for tool, (name, package) in _TOOLS.items():
         if shutil.which(tool) is None:
             return f"Local machines need {name}. Install it: apt-get install {package}"
-    for name, value, mend in _SWITCHES:
-        with suppress(OSError):
-            if (sysctls / name).read_text().strip() == value:
-                return f"This host doesn't let bubblewrap make user namespaces. Allow it: {mend}"
     try:
         if root is not None:
             root.mkdir(mode=0o711, parents=True, exist_ok=True)
         with TemporaryDirectory(dir=root, prefix=".probe-", ignore_cleanup_errors=True) as folder:
-            return _trial(Path(folder))
+            trouble = _trial(Path(folder))
     except OSError as error:
         return f"Local machines can't be kept in {root}: {error.strerror or error}."
+    return trouble and f"Local machines don't work on this host. {trouble} {_mend(sysctls)}".strip()
 
 
 def _trial(folder: Path) -> str | None:
@@ -61,19 +56,19 @@ def _trial(folder: Path) -> str | None:
         last = list(provider.exec(ref, "probe", ["true"], timeout=20.0).events)[-1]
         provider.destroy(ref)
     except MachineError as error:
-        return f"Local machines don't work on this host. {error}{_hint()}"
-    except subprocess.SubprocessError as error:
-        return f"Local machines don't work on this host: {error}."
-    if getattr(last, "code", None) != 0:
-        return f"Local machines don't work on this host: a trial command ended with {last}."
-    return None
+        return error.sentence
+    return None if last == Exit(0, "exit") else f"A trial command ended with {last}."
 
 
-def _hint() -> str:
-    """What to do when the sandbox can't be made though no switch forbids it."""
-    if Path("/.dockerenv").exists() or os.environ.get("container"):
+def _mend(sysctls: Path) -> str:
+    """The one command that is likely to help; "" when nothing tells which."""
+    for name, value, command in _SWITCHES:
+        with suppress(OSError):
+            if (sysctls / name).read_text().strip() == value:
+                return f"Let bubblewrap make user namespaces: {command}"
+    if Path("/.dockerenv").exists() or Path("/run/.containerenv").exists():
         return (
-            " Inside a container, start it with: --security-opt seccomp=unconfined "
-            "--security-opt systempaths=unconfined"
+            "Start this container with: --security-opt seccomp=unconfined "
+            "--security-opt apparmor=unconfined --security-opt systempaths=unconfined"
         )
     return ""
