@@ -53,7 +53,9 @@ _PART = re.compile(
 )
 _FIGURES = re.compile(r"^(?P<hour>\d{1,2})(?:[:.h](?P<minute>\d{2}))?$")
 _RUN_TOGETHER = re.compile(r"^(?P<hour>\d{1,2})(?P<minute>\d{2})$")
-_SPOKEN = re.compile(r"^(?P<amount>[a-z0-9-]+|a quarter)(?: minutes?)? (?P<way>past|to) (?P<hour>\w+)$")
+_SPOKEN = re.compile(
+    r"^(?P<amount>[a-z0-9-]+|a quarter)(?: minutes?)? (?P<way>past|to) (?P<hour>\w+)$"
+)
 _HOW = "Write it like 8:00, 17:30, 8am, noon or half past 8."
 
 
