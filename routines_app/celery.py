@@ -4,8 +4,6 @@ import os
 
 from celery import Celery, signals
 
-from foundation.stopping import ask_to_stop
-
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "routines_app.settings")
 
 app = Celery("routines")
@@ -17,4 +15,6 @@ app.autodiscover_tasks(["routines_app"])
 @signals.worker_shutting_down.connect
 def _tell_running_work(**_: object) -> None:
     """A worker that is stopped warm waits for its turns: tell them to end."""
-    ask_to_stop()
+    from routines_app.runner.lease import draining
+
+    draining.set()

@@ -13,11 +13,11 @@ from django.core.management.base import BaseCommand
 
 from foundation.clock import monotonic
 from foundation.embedded import CannotStart, ground
-from foundation.stopping import ask_to_stop
 from machines.providers.probe import probe_local
 from routines_app.celery import app
 from routines_app.management.queues import QueueThread, ticks_of
 from routines_app.management.web import WebThread
+from routines_app.runner.lease import draining
 
 DRAIN_SECONDS = 20.0
 _CLOCK_THREADS = 4
@@ -61,7 +61,7 @@ class Command(BaseCommand):
         """The site first, then no new work, then a while for the work that runs."""
         self.stdout.write("Stopping...")
         self.stdout.flush()
-        ask_to_stop()
+        draining.set()
         clock.stop()
         runner.stop()
         web.stop()
@@ -72,7 +72,7 @@ class Command(BaseCommand):
 
 def _sandbox_problem() -> str | None:
     """Why local machines can't run here; None when they can, perhaps after an install."""
-    why = probe_local()
+    why = probe_local(settings.MACHINES_ROOT)
     if why is None or shutil.which("bwrap") or os.geteuid() != 0 or not shutil.which("apt-get"):
         return why
     quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
@@ -81,4 +81,4 @@ def _sandbox_problem() -> str | None:
         ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "bubblewrap"],
     ):
         subprocess.run(command, env=quiet, capture_output=True, check=False)
-    return probe_local()
+    return probe_local(settings.MACHINES_ROOT)
