@@ -96,6 +96,12 @@ class Conversation:
             )
         )
 
+    def prompt(self, text: str) -> None:
+        """Say one thing more from the person's side."""
+        from pydantic_ai.messages import ModelRequest, UserPromptPart
+
+        self.messages.append(ModelRequest(parts=[UserPromptPart(text)]))
+
 
 class ModelLine:
     """An open line to one model; a context manager. Used by one thread."""
@@ -130,9 +136,9 @@ class ModelLine:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(timeout=10)
+        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(timeout=10)
+        self._thread.join()
         self._loop.close()
 
     def ask(
@@ -188,7 +194,8 @@ class ModelLine:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
         if self._client is not None:
-            await self._client.aclose()
+            async with asyncio.timeout(5):
+                await self._client.aclose()
         await self._loop.shutdown_asyncgens()
         await self._loop.shutdown_default_executor()
 
@@ -321,8 +328,6 @@ def _read(response: "ModelResponse") -> Reply | Trouble:
     usage = response.usage
     closed = response.finish_reason or (response.provider_details or {}).get("finish_reason")
     partial = response.text or ""
-    if response.state != "complete" and not closed:
-        return Trouble(BROKE_OFF, "The answer ended without its closing mark.", partial=partial)
     if not closed:
         return Trouble(BROKE_OFF, "The answer ended without its closing mark.", partial=partial)
     if usage.unmeasured_requests or usage.input_tokens <= 0:

@@ -180,6 +180,7 @@ class FakeProvider:
             cached=cached,
             written=written,
             counted=answer.counted,
+            thinking=min(answer.thinking, output),
             stop=answer.stop,
         )
 
