@@ -37,13 +37,13 @@ _ASKED = re.compile(
     r"(am |are |is )?ask(s|ed)?( me| for it| for this)?"
     r"|on (request|demand)|by hand|manually|never by itself|only by hand"
 )
-_ZONE = re.compile(
-    r"(?:,| in| on)?\s+(?P<zone>[\w/ +-]+? time|utc|gmt|[a-z_]+/[\w/+-]+)$", re.IGNORECASE
-)
 _EVERY_OTHER = re.compile(
     r"every (other|second|2|two|third|3|three|four|4) (week|month|day|year|weekday|"
     + "|".join(WEEKDAYS)
     + r")s?\b(?! of)|fortnight|biweekly|alternate"
+)
+_PART_OF_EVERY_DAY = re.compile(
+    r"^(?:every )?(?P<part>morning|afternoon|evening|night)s?\b(?P<rest>.*)$"
 )
 _LAST_IS = re.compile(r"the last is at (?P<time>.+)")
 
@@ -60,14 +60,26 @@ def parse_sentence(text: str, zone: str = "UTC", today: date | None = None) -> S
     cron = _as_cron(plain, zone)
     if cron is not None:
         return cron
-    named = _ZONE.search(plain)
-    if named is not None:
-        found = zones.from_words(named["zone"].strip())
-        if found is None and not re.search(r"\d", named["zone"]):
-            return Refusal(f'There is no zone called "{named["zone"][:40]}". Name a city, or UTC.')
-        if found is not None:
-            zone, plain = found, plain[: named.start()].rstrip(" ,")
-    return _read(plain.casefold(), zone, today)
+    main, semicolon, note = plain.partition(";")
+    main, named = _take_zone(main)
+    if isinstance(named, Refusal):
+        return named
+    return _read(f"{main}{semicolon}{note}".casefold(), named or zone, today)
+
+
+def _take_zone(text: str) -> tuple[str, str | Refusal | None]:
+    """The sentence without ", London time" at its end, and the zone's name; None without one."""
+    words = text.split()
+    for count in range(min(4, len(words) - 1), 0, -1):
+        name = " ".join(words[-count:])
+        found = zones.from_words(name)
+        if found is not None and (count > 1 or "/" in name or name.isupper()):
+            return re.sub(r"(,| in| on)$", "", " ".join(words[:-count])), found
+    unknown = re.search(r"(?:,| in) (?P<place>[^,\d]{1,40} time)$", text)
+    if unknown is not None:
+        sentence = f'There is no zone called "{unknown["place"]}". Name a city, or UTC.'
+        return text, Refusal(sentence)
+    return text, None
 
 
 def _read(plain: str, zone: str, today: date | None) -> Schedule | Refusal:
@@ -103,7 +115,7 @@ def _as_cron(text: str, zone: str) -> Schedule | Refusal | None:
     try:
         compile_cron(text)
     except CronError as refused:
-        return Refusal(refused.reason)
+        return Refusal(refused.sentence)
     return schedule_of(ScheduleKind.CRON, {"expressions": [text]}, zone)
 
 
@@ -147,6 +159,8 @@ def _minutes(text: str, note: str) -> Found | Refusal | None:
     if found is None:
         return None
     every = whole_number(found["every"]) if found["every"] else 1
+    if found["unit"] == "second" and not found["every"] and found["rest"]:
+        return None  # "every second Monday of the month"
     if found["unit"] == "second" or every not in EVERY_MINUTES:
         if every == 60 and found["unit"] == "minute":
             return _hours(f"every hour{found['rest']}", note)
@@ -281,11 +295,18 @@ def _year(text: str, note: str) -> Found | Refusal | None:
     return ScheduleKind.YEARLY, {"day": day, "month": month, "time": times[0]}
 
 
+def _with_part(found: re.Match[str]) -> str:
+    """ "every evening at 8" as "every day at 8 in the evening"."""
+    part = "at night" if found["part"] == "night" else f"in the {found['part']}"
+    said = bool(re.search(r"in the |at night|[ap]\.?m\b|:|noon|midnight", found["rest"]))
+    return f"every day{found['rest']}" + ("" if said or not found["rest"] else f" {part}")
+
+
 def _week(text: str, note: str) -> Found | Refusal | None:
     text = re.sub(r"^daily\b", "every day", text)
     text = re.sub(r"^weekly,? (on )?", "every ", text)
     text = re.sub(r"^every week,? on ", "every ", text)
-    text = re.sub(r"^(every )?(morning|evening|night|afternoon)s?\b", r"every day", text)
+    text = _PART_OF_EVERY_DAY.sub(_with_part, text)
     found = re.match(r"(?:(?:every|on) )?(?P<days>.+?)(?:,? at (?P<times>.+))?$", text)
     if found is None:
         return None
