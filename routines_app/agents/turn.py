@@ -172,4 +172,6 @@ class TurnOutcome:
 class Runtime(Protocol):
     """One way to do a turn."""
 
-    def take_turn(self, request: TurnRequest, computer: Computer, steps: StepSink) -> TurnOutcome: ...
+    def take_turn(
+        self, request: TurnRequest, computer: Computer, steps: StepSink
+    ) -> TurnOutcome: ...

@@ -105,6 +105,9 @@ def note_between(
         return _nothing_on(quiet, changes)
     if not changes or at - changes[-1].at > _WEEK:
         return None
+    shown = zones.wall_at(before, zone).replace(fold=0)
+    if zones.happens_twice(shown, zone) == changes[-1] and _fixed_due(compiled, shown):
+        return None  # the fire before it has already said so
     return _passed(compiled, changes[-1], wall, asked)
 
 
@@ -221,7 +224,7 @@ def _passed(
 
 
 def _clock(wall: datetime) -> str:
-    return _time(wall) if wall.second else o_clock(wall.hour * 60 + wall.minute)
+    return o_clock(wall.hour * 60 + wall.minute)
 
 
 def _on(change: zones.Change, asked: datetime) -> str:
