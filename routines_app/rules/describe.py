@@ -38,7 +38,8 @@ def describe(cron: Cron) -> str:
     parsed = cron.parsed
     days = _days(parsed)
     rounds = len(parsed.minutes) == 1 and _even(parsed.hours, 24) is not None
-    few = len(parsed.hours) * len(parsed.minutes) <= FEW and not rounds
+    stepped = len(parsed.minutes) > 3 and _even(parsed.minutes, 60) is not None
+    few = len(parsed.hours) * len(parsed.minutes) <= FEW and not rounds and not stepped
     if few and len(parsed.seconds) == 1:
         said = f"{days} at {joined(_times(parsed))}"
     elif few:
