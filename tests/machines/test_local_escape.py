@@ -435,6 +435,29 @@ list(provider.exec(ref, "run-1", ["sleep", "{marker}"]).events)
     assert ran(provider, ref, "true")[0].code == 0
 
 
+def test_nothing_is_left_to_clear_away_where_we_take_in_orphans(provider: LocalProvider) -> None:
+    script = f"""
+import ctypes
+from pathlib import Path
+from machines.providers.base import Spec
+from machines.providers.local import LocalProvider
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # be to our descendants what a container's init is
+provider = LocalProvider(Path({str(provider._root)!r}))
+ref = provider.create("one", Spec())
+provider.wake(ref)
+for argv, timeout in ((["true"], 9), (["bash", "-c", "setsid sleep 60 &"], 9), (["yes"], 0.1)):
+    list(provider.exec(ref, "run-1", argv, timeout=timeout).events)
+print([task.joinpath("children").read_text() for task in Path("/proc/self/task").iterdir()])
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        check=True,
+    )
+    assert set(ended.stdout.decode().strip("[]\n").replace(" ", "").split(",")) == {"''"}
+
+
 def test_reconcile_ends_the_processes_that_a_record_names(
     provider: LocalProvider, machine: Ref
 ) -> None:
