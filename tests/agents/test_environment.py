@@ -26,6 +26,10 @@ from routines_app.agents.turn import ModelConnection
             {"OPENAI_API_KEY": "o", "OPENAI_BASE_URL": "http://localhost:11434/v1"},
             [ModelConnection("openai-compatible", "o", "http://localhost:11434/v1")],
         ),
+        (
+            {"OPENAI_API_KEY": "o", "OPENAI_BASE_URL": "https://api.openai.com/v1"},
+            [ModelConnection("openai", "o", "https://api.openai.com/v1")],
+        ),
         ({"GEMINI_API_KEY": "g"}, [ModelConnection("google", "g")]),
         ({"GOOGLE_API_KEY": "new", "GEMINI_API_KEY": "old"}, [ModelConnection("google", "new")]),
         (

@@ -181,6 +181,26 @@ def test_an_answer_of_another_kind_fails(tmp_path: Path, provider: str, body: by
     assert len(fake.seen) == 1
 
 
+IN_STREAM = b"""event: error
+data: {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+
+"""
+
+
+def test_an_error_inside_a_stream_is_tried_again_and_charged(tmp_path: Path) -> None:
+    outcome, steps, fake = run(tmp_path, [Garbage(IN_STREAM), finish("Back.")], "anthropic")
+    assert outcome.headline == "Back."
+    assert len(fake.seen) == 2
+    assert steps.steps[0].cost > 0
+
+
+def test_text_that_no_database_stores_is_mended(tmp_path: Path) -> None:
+    outcome, steps, _ = run(tmp_path, [finish("a\x00b", body="c\x00d")])
+    assert outcome.headline == "a\ufffdb"
+    assert outcome.body == "c\ufffdd"
+    assert "\x00" not in steps.steps[0].title + steps.steps[0].content
+
+
 def test_silence_ends_a_try(tmp_path: Path) -> None:
     outcome, _, fake = run(tmp_path, [Hang(20.0), finish("At last.")])
     assert outcome.headline == "At last."

@@ -115,6 +115,26 @@ def test_the_seed_prices_the_three_providers() -> None:
         assert row.source == "genai-prices"
 
 
+def test_a_seed_row_is_flat_values() -> None:
+    rows = {row.price.model: row.columns() for row in seed_prices(NOW)}
+    assert rows["claude-sonnet-5-5"] == {
+        "provider": "anthropic",
+        "model": "claude-sonnet-5-5",
+        "input": 2_000_000,
+        "output": 10_000_000,
+        "cached_input": 100_000,
+        "cache_write": 2_500_000,
+        "long_above": None,
+        "long_input": None,
+        "long_output": None,
+        "long_cached_input": None,
+        "long_cache_write": None,
+        "context_window": 1_000_000,
+        "source": "genai-prices",
+    }
+    assert rows["gpt-6.1-terra"]["long_above"] == 272_000
+
+
 def test_the_seed_holds_only_models_that_can_take_a_turn() -> None:
     names = " ".join(row.price.model for row in seed_prices(NOW))
     for word in ("embedding", "tts", "whisper", "realtime", "image", "moderation"):
