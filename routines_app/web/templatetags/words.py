@@ -116,7 +116,9 @@ def moment(instant: datetime | None) -> str:
         case days if abs(days) < 7:
             words = f"{local:%A}, {time}"
         case _:
-            words = f"{local.day} {local:%B}" + ("" if local.year == today.year else f" {local.year}")
+            words = f"{local.day} {local:%B}" + (
+                "" if local.year == today.year else f" {local.year}"
+            )
     return format_html('<time datetime="{}" title="{}">{}</time>', local.isoformat(), exact, words)
 
 
