@@ -18,9 +18,7 @@ from routines_app.runner.ending import Ending
 log = structlog.get_logger()
 
 
-def advance(
-    claim: Claim, before: RunStatus, after: RunStatus, **times: datetime
-) -> bool:
+def advance(claim: Claim, before: RunStatus, after: RunStatus, **times: datetime) -> bool:
     """Move a live run on; False when it isn't where we left it or the claim is lost."""
     return (
         Run.objects.filter(pk=claim.run_id, status=before, fire__claim_token=claim.token).update(
