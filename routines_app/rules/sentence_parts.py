@@ -70,6 +70,17 @@ def read_times(text: str) -> list[str] | Refusal:
     return [Settled(minutes).text for minutes in sorted(found)]
 
 
+def one_time(text: str) -> int | Refusal:
+    """One time, in minutes from midnight."""
+    match read_time(text):
+        case Settled(minutes):
+            return minutes
+        case Question(sentence, choices):
+            return Refusal(sentence, choices)
+        case Unreadable(sentence):
+            return Refusal(sentence)
+
+
 def _has_part(item: str) -> bool:
     return bool(_PART.search(item)) or ":" in item or item in ("noon", "midday", "midnight")
 
