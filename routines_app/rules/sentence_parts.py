@@ -155,7 +155,7 @@ def _hours(start: str, end: str) -> tuple[int, int] | Refusal:
     if not from_sure and not to_sure and from_hour < 8:
         choices = (f"from {from_hour}:00", f"from {from_hour + 12}:00")
         return Refusal(f"{choices[0].capitalize()}, or {choices[1]}?", choices)
-    if not to_sure:
+    if not to_sure and from_hour <= 12:
         to_hour = from_hour + ((to_hour - from_hour) % 12 or 12)
     if to_hour == 0:
         to_hour = 24
