@@ -8,6 +8,7 @@ because /proc/1/environ inside shows it.
 import os
 import resource
 import shutil
+import socket
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,17 @@ _NAMESPACES = (
 _ETC = (
     "alternatives", "ca-certificates.conf", "ld.so.cache", "ld.so.conf", "ld.so.conf.d",
     "localtime", "mime.types", "protocols", "services", "ssl/certs", "ssl/openssl.cnf",
+)  # fmt: skip
+
+# The gate is inside, and not bubblewrap's `--block-fd`, which opens when we die: a runner that is
+# killed before `--die-with-parent` holds would leave a command that runs without it. This one
+# tells that everything holds, and a gate that closes ends the box. `-p`: the caller's environment
+# must not change what this shell does.
+_GATE = (
+    "/bin/bash", "-p", "-c",
+    'gate=$1; shift; printf . >&"$gate"; read -r -u "$gate" || exit 1; '
+    'exec {gate}>&-; unset gate; exec "$@"',
+    "bash",
 )  # fmt: skip
 
 _PASSWD = (
@@ -54,14 +66,15 @@ class Box:
 
 @dataclass(frozen=True)
 class Started:
-    """A box that waits: its command starts when a byte is written to `gate`.
+    """A box that waits behind its gate: it sends a byte when it is ready, and its command begins
+    when it is sent a line.
 
     `status` carries bubblewrap's JSON: the pid of the box's first process, then the exit code,
     which is missing when the box couldn't be set up.
     """
 
     process: subprocess.Popen[bytes]
-    gate: int
+    gate: socket.socket
     status: int
 
 
@@ -75,15 +88,25 @@ def start(box: Box, argv: Sequence[str], cwd: str, env: Mapping[str, str], stdin
         raise ProviderUnavailable("A local machine can't run as root. Give it a uid of its own.")
     folder, prefix, user = _reached(box)
     files: list[int] = []
-    gate_inside, gate = os.pipe()
+    gate, gate_inside = socket.socketpair()
     status, status_inside = os.pipe()
-    files += [gate_inside, status_inside]
+    files += [gate_inside.detach(), status_inside]
     try:
         options = _options(box, folder, cwd, env, files)
-        options += ["--block-fd", str(gate_inside), "--json-status-fd", str(status_inside)]
+        options += ["--json-status-fd", str(status_inside)]
         files.append(_memory_file("arguments", _nul_separated(options)))
         process = subprocess.Popen(
-            [*prefix, _bubblewrap(), "--args", str(files[-1]), "--", *_limits(box), *argv],
+            [
+                *prefix,
+                _bubblewrap(),
+                "--args",
+                str(files[-1]),
+                "--",
+                *_GATE,
+                str(files[0]),
+                *_limits(box),
+                *argv,
+            ],
             stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -96,7 +119,7 @@ def start(box: Box, argv: Sequence[str], cwd: str, env: Mapping[str, str], stdin
             extra_groups=None if user is None else [],
         )
     except BaseException as error:
-        os.close(gate)
+        gate.close()
         os.close(status)
         if isinstance(error, OSError | subprocess.SubprocessError):
             raise ProviderUnavailable(f"bubblewrap couldn't be started: {error}.") from error
