@@ -114,7 +114,13 @@ def test_the_environment_of_the_product_is_not_there(
     end, out, _ = ran(provider, machine, "bash", "-c", "cat /proc/[0-9]*/environ; env")
     assert end.code == 0
     assert b"CANARY" not in out
-    assert b"HOME=/home/agent" in out
+    end, out, _ = ran(provider, machine, "env", env={"GIVEN": "x=y\nz", "GREETING": "a"})
+    facts = dict(entry.split("=", 1) for entry in out.decode().replace("\nz", "").splitlines())
+    given = {"GIVEN": "x=y", "GREETING": "a"}
+    shells = {"PWD", "SHLVL", "OLDPWD", "_"}
+    small = {"HOME", "PATH", "LANG", "TERM", "USER", "LOGNAME", "SHELL"}
+    assert given.items() <= facts.items()
+    assert small <= set(facts) - set(given) <= small | shells
 
 
 def test_a_secret_in_env_is_not_among_the_host_s_arguments(
@@ -297,6 +303,51 @@ def test_options_can_t_be_slipped_to_the_sandbox(provider: LocalProvider, machin
 
 
 # What is bounded
+
+
+def test_no_limit_can_be_got_round_from_home_or_the_environment(
+    provider: LocalProvider, machine: Ref
+) -> None:
+    limits = {
+        "Max processes": str(SPEC.pids),
+        "Max data size": str(SPEC.memory),
+        "Max file size": str(SPEC.disk),
+        "Max open files": "4096",
+        "Max core file size": "0",
+    }
+    for name in ("prlimit", "ulimit", "printf", "bash", "env"):
+        provider.write_file(machine, f"~/.local/bin/{name}", b"#!/bin/sh\necho ours\n", 0o755)
+    provider.write_file(machine, "~/evil.sh", b"ulimit() { :; }; echo sourced")
+    hostile = {
+        "BASH_ENV": "/home/agent/evil.sh",
+        "LD_PRELOAD": "/home/agent/none.so",
+        "SHELLOPTS": "noexec",
+        "BASH_FUNC_ulimit": "() { :; }",
+    }
+    for env in ({}, *({name: value} for name, value in hostile.items())):
+        _, out, _ = ran(provider, machine, "cat", "/proc/self/limits", env=env)
+        hard = {line[:26].strip(): line[26:].split()[1] for line in out.decode().splitlines()[1:]}
+        assert {name: hard[name] for name in limits} == limits, env
+
+
+def test_a_library_to_preload_is_loaded_by_the_command_alone(
+    provider: LocalProvider, machine: Ref
+) -> None:
+    _, _, err = ran(provider, machine, "true", env={"LD_PRELOAD": "/home/agent/none.so"})
+    assert err.decode().count("none.so") == 1  # the dynamic linker complains once a program
+
+
+def test_a_command_is_out_of_reach_of_the_terminal_s_keys(
+    provider: LocalProvider, machine: Ref
+) -> None:
+    session = provider.exec(machine, "run-1", ["sleep", "60"])
+    folder = provider._folder(machine)
+    wait_until(lambda: folder.running() is not None)
+    noted = folder.running()
+    assert noted is not None
+    assert all(os.getpgid(pid) != os.getpgid(0) for pid, _ in noted.processes)
+    session.cancel()
+    finished(session)
 
 
 def test_a_fork_bomb_is_bounded(provider: LocalProvider, machine: Ref) -> None:
