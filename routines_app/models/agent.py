@@ -69,13 +69,19 @@ class AgentVersion(models.Model):
 
 
 class ModelKey(models.Model):
-    """A workspace's own way to a model provider; its key is encrypted and never read back."""
+    """A workspace's own way to a model provider; its key is encrypted and never read back.
+
+    `own_input` and `own_output` are its price where the price table has none (a server of its
+    own), in micro-dollars per million tokens.
+    """
 
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="model_keys")
     provider = models.CharField(max_length=24)
     base_url = models.CharField(max_length=300, blank=True)
     model = models.CharField(max_length=120)  # the one that agents use unless they name another
+    own_input = models.BigIntegerField(null=True, blank=True)
+    own_output = models.BigIntegerField(null=True, blank=True)
     sealed = models.BinaryField(default=b"")
     last_four = models.CharField(max_length=4, blank=True)
     added_by = models.ForeignKey(

@@ -19,6 +19,7 @@ class Fire(models.Model):
     """A request that a routine run, from whichever producer; unique on (routine, dedup key).
 
     `source` is a producer's name, which only pages print. `closed_at` is set with its run's end.
+    `schedule_version` is the one that asked, None when it wasn't the schedule.
     """
 
     routine = models.ForeignKey(Routine, on_delete=models.PROTECT, related_name="fires")
@@ -31,7 +32,7 @@ class Fire(models.Model):
         User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     payload = models.JSONField(default=dict, blank=True)
-    schedule_version = models.PositiveIntegerField()
+    schedule_version = models.PositiveIntegerField(null=True, blank=True)
     covers_from = models.DateTimeField(null=True, blank=True)
     covers_to = models.DateTimeField(null=True, blank=True)
     covers_count = models.PositiveIntegerField(default=1)

@@ -263,6 +263,8 @@ def _failure(status: RunStatus, facts: RunFacts) -> Sentence:
             return Sentence("Hit its cost cap.", at, second, Act("raise_cap", "Raise the cap"))
         case RunStatus.STOP_TIME:
             limit = took(facts.limit_seconds) if facts.limit_seconds else took(facts.elapsed)
+            if facts.variant == "steps":
+                limit = "its last allowed step"
             return Sentence(
                 "Ran out of time.",
                 f"Stopped at {limit}{_while(facts)}.",
@@ -278,7 +280,8 @@ def _failure(status: RunStatus, facts: RunFacts) -> Sentence:
             return Sentence("Failed.", rest, kept, Act("run_now", "Run it now"))
         case RunStatus.FAIL_TOOL:
             tool = facts.variant or "A tool"
-            return Sentence("Failed.", f"{tool} refused: {_stop(facts.reason or 'no reason given')}")
+            why = _stop(facts.reason or "it gave no reason")
+            return Sentence("Failed.", f"{tool} refused: {why}")
         case RunStatus.FAIL_SCRIPT:
             code = f"exit {facts.exit_code}" if facts.exit_code is not None else "an error"
             return Sentence(
@@ -302,8 +305,9 @@ def _failure(status: RunStatus, facts: RunFacts) -> Sentence:
             what = facts.variant or f"ran, spent {dollars(facts.spent)} and produced nothing"
             return Sentence("Failed.", f"It {_stop(what)}")
         case RunStatus.FAIL_MACHINE:
-            what = facts.variant or "stopped answering"
-            return Sentence("Failed.", f"{facts.machine} {what}{_while(facts)}.")
+            what = _MACHINE_TROUBLES.get(facts.variant, "stopped answering")
+            reason = _stop(facts.reason) if facts.reason else ""
+            return Sentence("Failed.", f"{facts.machine} {what}{_while(facts)}.", reason)
         case RunStatus.FAIL_PLATFORM:
             what = facts.reason or "We couldn’t start it in three tries."
             return Sentence(
@@ -311,6 +315,14 @@ def _failure(status: RunStatus, facts: RunFacts) -> Sentence:
             )
         case _:
             raise AssertionError(f"{status} isn't a failure")
+
+
+_MACHINE_TROUBLES = {
+    "memory": "ran out of memory",
+    "disk": "has no room left on its disk",
+    "silent": "stopped answering",
+    "refused": "refused",
+}
 
 
 def _check_failure(status: RunStatus, facts: RunFacts) -> Sentence:
