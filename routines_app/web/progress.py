@@ -83,7 +83,7 @@ def _woke(run: Run, now: datetime) -> Stage:
 
 
 def _checked(run: Run, now: datetime) -> Stage:
-    command = run.snapshot.get("check_command", run.routine.check_command)
+    command = run.snapshot.get("check", run.routine.check_command)
     begun = run.effects_begun_at
     if not command:
         reached = run.turn_at is not None or begun is not None

@@ -26,7 +26,7 @@ def facts_of(run: Run, zone: str, now: datetime, place: int = 0, doing: str = ""
     fire = run.fire
     return RunFacts(
         machine=_text(kept, "machine") or (run.machine.name if run.machine else "the machine"),
-        agent=_text(snapshot, "agent_name") or _text(snapshot, "agent") or "The agent",
+        agent=_text(kept, "agent") or _text(snapshot, "agent") or "The agent",
         person=_person(run, kept),
         source=source_words(fire),
         asked="" if is_over(run) else ago(fire.requested_at, now),
@@ -99,8 +99,8 @@ def _since(kept: dict[str, object], zone: str, now: datetime) -> str:
 
 
 def _other_run(kept: dict[str, object], zone: str) -> str:
-    moment = _moment(kept, "other_run")
-    return clock_time(moment, zone) if moment else _text(kept, "other_run")
+    moment = _moment(kept, "other_at")
+    return clock_time(moment, zone) if moment else ""
 
 
 def _moment(kept: dict[str, object], name: str) -> datetime | None:
