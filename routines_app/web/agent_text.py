@@ -21,8 +21,10 @@ _TAGS = {
 @cache
 def _parser() -> MarkdownIt:
     # Images would let a text fetch something; without the rule they stay a link.
-    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable(
-        "image"
+    return (
+        MarkdownIt("commonmark", {"html": False})
+        .enable(["table", "strikethrough"])
+        .disable("image")
     )
 
 

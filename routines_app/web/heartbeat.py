@@ -88,9 +88,7 @@ def tick(shape: Shape, left: float) -> SafeString:
     at = _short(left)
     match shape:
         case Shape.DONE:
-            return format_html(
-                '<rect class="done" x="{}" y="2" width="4" height="19" rx="2"/>', at
-            )
+            return format_html('<rect class="done" x="{}" y="2" width="4" height="19" rx="2"/>', at)
         case Shape.QUIET:
             return format_html(
                 '<rect class="quiet" x="{}" y="12" width="4" height="9" rx="2"/>', at
@@ -100,9 +98,7 @@ def tick(shape: Shape, left: float) -> SafeString:
                 '<rect class="stub" x="{}" y="17.5" width="4" height="3.5" rx="1"/>', at
             )
         case Shape.RING:
-            return format_html(
-                '<circle class="skip" cx="{}" cy="22" r="2.75"/>', _short(left + 2)
-            )
+            return format_html('<circle class="skip" cx="{}" cy="22" r="2.75"/>', _short(left + 2))
         case Shape.BLOCK:
             return format_html('<rect class="stop" x="{}" y="23" width="4" height="7"/>', at)
         case Shape.POINT:

@@ -46,9 +46,7 @@ def routines(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     now = clock.now()
     rows = list_rows(workspace, now, request.user.zone)
     if not rows:
-        return render(
-            request, "routines/first_run.html", {"starters": offered_starters(workspace)}
-        )
+        return render(request, "routines/first_run.html", {"starters": offered_starters(workspace)})
     needs = [row for row in rows if row.needs_you]
     on = [row for row in rows if not row.needs_you and row.routine.enabled]
     off = [row for row in rows if not row.needs_you and not row.routine.enabled]

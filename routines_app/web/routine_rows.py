@@ -105,9 +105,9 @@ def list_rows(workspace: Workspace, now: datetime, zone: str) -> list[ListRow]:
         .order_by("name", "id")
     )
     beats, newest = _heartbeats(workspace)
-    runs = Run.objects.select_related(
-        "machine", "fire__requested_by", "stop_asked_by"
-    ).in_bulk(list(newest.values()))
+    runs = Run.objects.select_related("machine", "fire__requested_by", "stop_asked_by").in_bulk(
+        list(newest.values())
+    )
     typical = typical_of([routine.pk for routine in routines])
     return [
         _row(

@@ -54,7 +54,8 @@ def run_facts(run: Run, now: datetime, zone: str) -> list[tuple[str, str]]:
 
 def _asked_by(run: Run) -> str:
     if run.fire.source == "timer":
-        return f"The schedule, {figures(run.routine.schedule)[:1].lower()}{figures(run.routine.schedule)[1:]}"
+        said = figures(run.routine.schedule)
+        return f"The schedule, {said[:1].lower()}{said[1:]}"
     if run.fire.requested_by:
         return f"{run.fire.requested_by}, Run it now"
     return run.fire.source.capitalize()
@@ -78,6 +79,4 @@ def _model(run: Run, snapshot: dict[str, object]) -> str:
     if not run.requests:
         return f"{name}, not called" if is_over(run) else str(name)
     read = run.input_tokens + run.cached_tokens
-    return (
-        f"{name}, {dollars(run.spent)} for {read:,} tokens read, {run.output_tokens:,} written"
-    )
+    return f"{name}, {dollars(run.spent)} for {read:,} tokens read, {run.output_tokens:,} written"
