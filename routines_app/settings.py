@@ -23,9 +23,7 @@ SECRET_KEY = (
     env.text("SECRET_KEY", secret_key(VAR / "secret_key")) if EMBEDDED else env.text("SECRET_KEY")
 )
 ENCRYPTION_KEY = env.text("ENCRYPTION_KEY", SECRET_KEY if EMBEDDED else None)
-ALLOWED_HOSTS = env.listed(
-    "ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"] if EMBEDDED else []
-)
+ALLOWED_HOSTS = env.listed("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"] if EMBEDDED else [])
 SITE_URL = env.text("SITE_URL", f"http://localhost:{PORT}" if EMBEDDED else None)
 OPEN_SIGNUP = env.flag("OPEN_SIGNUP", not EMBEDDED)
 
