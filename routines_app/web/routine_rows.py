@@ -153,7 +153,7 @@ def _row(
         sentence=sentence_for(last, zone=zone, now=now) if last else None,
         last_small=_last_small(last, now, zone) if last else "",
         under=_under(routine, typical, bool(shapes)),
-        off_words=_off_words(routine, now, zone),
+        off_words=off_words(routine, now, zone),
         needs_you=needs_someone(routine, last),
     )
 
@@ -199,7 +199,7 @@ def _under(routine: Routine, typical: Typical | None, any_runs: bool) -> str:
     return "" if any_runs else "no runs yet"
 
 
-def _off_words(routine: Routine, now: datetime, zone: str) -> str:
+def off_words(routine: Routine, now: datetime, zone: str) -> str:
     if routine.enabled:
         return ""
     match routine.off_reason:
