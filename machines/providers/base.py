@@ -131,7 +131,7 @@ Event = Out | Err | Exit
 
 @dataclass(frozen=True)
 class FileEntry:
-    """One name in a folder. `path` starts with `~/`; `size` in bytes; `modified` in Unix seconds."""
+    """One name in a folder. `path` starts with `~/`, `size` in bytes, `modified` Unix seconds."""
 
     path: str
     kind: EntryKind
@@ -220,7 +220,7 @@ class Provider(ABC):
 
     @abstractmethod
     def open_read(self, ref: Ref, path: str, max_bytes: int) -> BinaryIO:
-        """A file's bytes as a stream. Raises TooLarge, NotFound, Unsupported for what is no file."""
+        """A file's bytes as a stream. Raises TooLarge, NotFound, Unsupported for no file."""
 
     @abstractmethod
     def open_write(

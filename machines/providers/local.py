@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
+from time import sleep
 from typing import BinaryIO, ClassVar
 
 from foundation.clock import monotonic
@@ -274,7 +275,9 @@ class LocalProvider(Provider):
         deadline = monotonic() + 30.0
         while True:
             session = self._sessions.get(folder.ref)
-            if session is not None:
+            if session is None:
+                sleep(0.02)  # another process's; or one of ours that is just about to begin
+            else:
                 session.cancel()
                 session.over.wait(1.0)
             try:

@@ -62,8 +62,9 @@ def checked_copy(source: BinaryIO, manifest: Manifest, spool: IO[bytes], disk: i
     it would unpack to more than `disk` bytes.
     """
     if copy_counted(source, spool, manifest.size) != manifest:
-        raise Unsupported("The archive isn't the one that was made: its sum differs. "
-                          "Nothing was kept.")
+        raise Unsupported(
+            "The archive isn't the one that was made: its sum differs. Nothing was kept."
+        )
     spool.flush()
     spool.seek(0)
     check_members(spool, disk)
@@ -76,7 +77,8 @@ def check_members(archive: IO[bytes], disk: int) -> None:
     try:
         with tarfile.open(fileobj=archive, mode="r:") as tar:
             while (member := tar.next()) is not None:
-                tar.members.clear()  # it keeps each one, and a hostile archive can hold millions
+                # It keeps each one, and a hostile archive can hold millions.
+                tar.members.clear()  # type: ignore[attr-defined]
                 total += member.size if member.isreg() else 0
                 total += _PER_MEMBER
                 _check_member(member)
@@ -87,8 +89,9 @@ def check_members(archive: IO[bytes], disk: int) -> None:
 
 
 def _check_member(member: tarfile.TarInfo) -> None:
-    if not (member.isreg() or member.isdir() or member.issym() or member.islnk()
-            or member.isfifo()):
+    if not (
+        member.isreg() or member.isdir() or member.issym() or member.islnk() or member.isfifo()
+    ):
         raise Unsupported(f"The archive holds a device, {member.name}. Nothing was kept.")
     names = [member.name, member.linkname] if member.islnk() else [member.name]
     for name in names:
@@ -103,7 +106,9 @@ def pieces(spool: IO[bytes]) -> Iterator[bytes]:
 
 
 def unpack_beside(
-    folder: Path, unpack: Callable[[str], None], make: Callable[[Path], None],
+    folder: Path,
+    unpack: Callable[[str], None],
+    make: Callable[[Path], None],
     remove: Callable[[Path], None],
 ) -> None:
     """Let `unpack` fill a new home beside the old one, then put it in its place."""

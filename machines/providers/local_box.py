@@ -31,7 +31,9 @@ _ETC = (
     "localtime", "mime.types", "protocols", "services", "ssl/certs", "ssl/openssl.cnf",
 )  # fmt: skip
 
-_PASSWD = f"root:x:0:0:root:/:/usr/sbin/nologin\nagent:x:{INSIDE_ID}:{INSIDE_ID}::{HOME}:/bin/bash\n"
+_PASSWD = (
+    f"root:x:0:0:root:/:/usr/sbin/nologin\nagent:x:{INSIDE_ID}:{INSIDE_ID}::{HOME}:/bin/bash\n"
+)
 _GROUP = f"root:x:0:\nagent:x:{INSIDE_ID}:\n"
 _NSSWITCH = "passwd: files\ngroup: files\nhosts: files dns\n"
 
@@ -63,9 +65,7 @@ class Started:
     status: int
 
 
-def start(
-    box: Box, argv: Sequence[str], cwd: str, env: Mapping[str, str], stdin: bool
-) -> Started:
+def start(box: Box, argv: Sequence[str], cwd: str, env: Mapping[str, str], stdin: bool) -> Started:
     """Start a box behind its gate. `cwd` as seen inside.
 
     Never as root: `--uid` would only rename it. Raises ProviderUnavailable.

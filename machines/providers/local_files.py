@@ -24,13 +24,21 @@ from machines.providers.base import (
     EntryKind,
     FileEntry,
     MachineError,
-    NotFound,
     ProviderUnavailable,
     QuotaExceeded,
     Unsupported,
     too_large,
 )
-from machines.providers.paths import beneath_home, escape, shown
+from machines.providers.paths import (
+    a_folder,
+    beneath_home,
+    escape,
+    no_folder,
+    no_ordinary_file,
+    no_such,
+    shown,
+    split,
+)
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -80,13 +88,13 @@ def _as_machine_errors(path: str) -> Iterator[None]:
 def _machine_error(path: str, error: OSError) -> MachineError:
     match error.errno:
         case errno.ENOENT:
-            return NotFound(f"There is no {path}.")
+            return no_such(path)
         case errno.EXDEV | errno.ELOOP:
             return escape(path)
         case errno.ENOTDIR:
-            return Unsupported(f"{path} isn't a folder, or lies beneath a file.")
+            return no_folder(path)
         case errno.EISDIR | errno.ENOTEMPTY | errno.EEXIST:
-            return Unsupported(f"{path} is a folder. Name a file.")
+            return a_folder(path)
         case errno.ENAMETOOLONG | errno.EINVAL:
             return Unsupported(f"{path} isn't possible: {os.strerror(error.errno)}.")
         case errno.EACCES | errno.EPERM:
@@ -158,9 +166,9 @@ class Home:
             try:
                 facts = os.fstat(found)
                 if stat.S_ISDIR(facts.st_mode):
-                    raise Unsupported(f"{path} is a folder. Name a file.")
+                    raise a_folder(path)
                 if not stat.S_ISREG(facts.st_mode):
-                    raise Unsupported(f"{path} isn't an ordinary file.")
+                    raise no_ordinary_file(path)
                 if facts.st_size > max_bytes:
                     raise too_large(path, max_bytes)
                 return open(f"/proc/self/fd/{found}", "rb")
@@ -173,7 +181,7 @@ class Home:
 
         `room` is how many bytes it may hold; QuotaExceeded past it.
         """
-        folder, name = _split(path)
+        folder, name = split(path)
         with self._opened() as home, _as_machine_errors(path):
             parent = self._make_folder(home, folder)
             temporary = f".{name[:100]}.{secrets.token_hex(6)}.part"
@@ -248,8 +256,8 @@ class Home:
 
     def move(self, source: str, target: str) -> None:
         """Rename; missing folders on the way to the target are made."""
-        from_folder, from_name = _split(source)
-        to_folder, to_name = _split(target)
+        from_folder, from_name = split(source)
+        to_folder, to_name = split(target)
         with self._opened() as home:
             with _as_machine_errors(source):
                 here = openat2(home, from_folder, _FOLDER)
@@ -267,7 +275,7 @@ class Home:
 
     def delete(self, path: str) -> None:
         """Delete a file, a link or a whole folder, however deep."""
-        folder, name = _split(path)
+        folder, name = split(path)
         with self._opened() as home, _as_machine_errors(path):
             parent = openat2(home, folder, _FOLDER)
             try:
@@ -290,7 +298,9 @@ def remove_tree(path: str | Path, beneath: int | None = None, owner: int | None 
     for mend in (False, True):
         if mend:  # a folder that its own owner may not enter has to be opened up first
             _run_tool("chmod", "-R", "u+rwX", path=path, beneath=beneath, owner=owner)
-        complaint = _run_tool("rm", "-rf", "--one-file-system", path=path, beneath=beneath, owner=owner)
+        complaint = _run_tool(
+            "rm", "-rf", "--one-file-system", path=path, beneath=beneath, owner=owner
+        )
         if not complaint:
             return
     raise ProviderUnavailable(f"{Path(path).name} couldn't be deleted: {complaint}.")
@@ -315,15 +325,6 @@ def _run_tool(
         return ""
     lines = ended.stderr.decode(errors="replace").strip().splitlines()
     return lines[-1] if lines else f"{tool} ended with {ended.returncode}"
-
-
-def _split(path: str) -> tuple[str, str]:
-    """A path beneath home as folder and name. Raises Unsupported for home itself."""
-    relative = beneath_home(path)
-    if relative == ".":
-        raise Unsupported("That is the machine's home itself. Name something in it.")
-    folder, name = posixpath.split(relative)
-    return folder or ".", name
 
 
 def _kind(mode: int) -> EntryKind:

@@ -1,7 +1,8 @@
 """The system calls that a local machine's commands are refused, as a BPF program.
 
 bubblewrap loads it from a file descriptor (`--seccomp`), just before the command starts. A refused
-call fails with EPERM. The layout is the kernel's `struct sock_filter`: u16 code, u8 jt, u8 jf, u32 k.
+call fails with EPERM. An instruction is the kernel's `struct sock_filter`: u16 code, u8 jt, u8 jf,
+u32 k.
 """
 
 import platform

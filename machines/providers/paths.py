@@ -2,7 +2,7 @@
 
 import posixpath
 
-from machines.providers.base import PathEscape, Unsupported
+from machines.providers.base import NotFound, PathEscape, Unsupported
 
 HOME = "/home/agent"
 
@@ -42,3 +42,36 @@ def inside(relative: str) -> str:
 def escape(path: str) -> PathEscape:
     """The error for a path that leads elsewhere."""
     return PathEscape(f"{path} leads out of the machine's home. Use a path that starts with ~/.")
+
+
+def no_such(path: str) -> NotFound:
+    """The error for a file or folder that isn't there."""
+    return NotFound(f"There is no {path}.")
+
+
+def a_folder(path: str) -> Unsupported:
+    """The error for a folder where a file is needed."""
+    return Unsupported(f"{path} is a folder. Name a file.")
+
+
+def no_folder(path: str) -> Unsupported:
+    """The error for a file where a folder is needed."""
+    return Unsupported(f"{path} isn't a folder, or lies beneath a file.")
+
+
+def no_ordinary_file(path: str) -> Unsupported:
+    """The error for a FIFO, a socket or a device."""
+    return Unsupported(f"{path} isn't an ordinary file.")
+
+
+def split(path: str) -> tuple[str, str]:
+    """A path beneath home as folder and name. Raises Unsupported for home itself.
+
+    >>> split("~/a/b"), split("c")
+    (('a', 'b'), ('.', 'c'))
+    """
+    relative = beneath_home(path)
+    if relative == ".":
+        raise Unsupported("That is the machine's home itself. Name something in it.")
+    folder, name = posixpath.split(relative)
+    return folder or ".", name

@@ -1,0 +1,3 @@
+from tests.machines.conftest import machines_root
+
+__all__ = ["machines_root"]
