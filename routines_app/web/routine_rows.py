@@ -19,7 +19,7 @@ from routines_app.rules.status import Rings, RunStatus, Shape
 from routines_app.web.dates import day_of, moment_words, recently
 from routines_app.web.heartbeat import TICKS
 from routines_app.web.run_words import elapsed, is_over, sentence_for, shape_of, shape_of_status
-from routines_app.web.schedule_words import figures
+from routines_app.web.sentence import figures
 
 _HEARTBEATS = """
 SELECT r.id, h.id, h.status

@@ -8,7 +8,7 @@ from routines_app.rules.money import dollars, took
 from routines_app.rules.status import Shape
 from routines_app.web.dates import clock_time, moment_words
 from routines_app.web.run_words import is_over, shape_of, source_words
-from routines_app.web.schedule_words import figures
+from routines_app.web.sentence import figures
 
 
 @dataclass(frozen=True)
