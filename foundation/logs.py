@@ -22,7 +22,12 @@ def configure_logs(*, json: bool) -> None:
     last: list[structlog.types.Processor] = (
         [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
         if json
-        else [structlog.dev.ConsoleRenderer(colors=False)]
+        # the plain form: the rich one prints local variables, and secrets are among them
+        else [
+            structlog.dev.ConsoleRenderer(
+                colors=False, exception_formatter=structlog.dev.plain_traceback
+            )
+        ]
     )
     handler = logging.StreamHandler()
     handler.setFormatter(

@@ -5,4 +5,9 @@ from django.urls.resolvers import URLPattern, URLResolver
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/", include("allauth.urls")),
+    path("", include("routines_app.web.urls")),
 ]
+
+handler403 = "routines_app.web.errors.forbidden"
+handler404 = "routines_app.web.errors.not_found"
+handler500 = "routines_app.web.errors.broken"
