@@ -22,7 +22,7 @@ def configure_logs(*, json: bool) -> None:
     last: list[structlog.types.Processor] = (
         [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
         if json
-        # the plain form: the rich one prints local variables, and secrets are among them
+        # Plain: the rich one prints local variables, so secrets too.
         else [
             structlog.dev.ConsoleRenderer(
                 colors=False, exception_formatter=structlog.dev.plain_traceback

@@ -192,12 +192,18 @@ def _launch(
             start_new_session=True,
         )
     _started[process.pid] = process
-    _comes_true(
-        lambda: process.poll() is not None or running_server(folder) is not None, _START_SECONDS
-    )
-    if (server := running_server(folder)) is not None:
+    server: Server | None = None
+    try:
+        _comes_true(
+            lambda: process.poll() is not None or running_server(folder) is not None,
+            _START_SECONDS,
+        )
+        server = running_server(folder)
+    finally:
+        if server is None:
+            Server(data, sockets, process.pid, programs.version).stop()
+    if server is not None:
         return server
-    Server(data, sockets, process.pid, programs.version).stop()
     lines = log.read_text(errors="replace").strip().splitlines()[-5:]
     raise PostgresUnusable("\n".join([f"PostgreSQL didn't start; its log is {log}.", *lines]))
 

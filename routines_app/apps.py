@@ -11,5 +11,6 @@ class RoutinesConfig(AppConfig):
         from django.conf import settings
 
         from foundation.logs import configure_logs
+        from routines_app import celery as _celery  # noqa: F401  every process may ring doorbells
 
         configure_logs(json=not settings.EMBEDDED)

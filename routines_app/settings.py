@@ -8,6 +8,7 @@ import django_stubs_ext
 
 from foundation import env
 from foundation.crypto import secret_key
+from foundation.embedded import database_url
 
 django_stubs_ext.monkeypatch()
 zoneinfo.reset_tzpath(())  # the pinned tzdata is what counts, on every machine
@@ -31,10 +32,11 @@ DATABASES = {
     "default": env.database(
         env.text(
             "DATABASE_URL",
-            f"postgresql:///routines?host={VAR / 'postgres' / 'socket'}" if EMBEDDED else None,
+            database_url(VAR) if EMBEDDED else None,
         )
     )
-    | {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True, "ATOMIC_REQUESTS": False}
+    # Under ASGI each request has a thread of its own, so a kept connection would be lost with it.
+    | {"CONN_MAX_AGE": 0, "ATOMIC_REQUESTS": False}
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -61,7 +63,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "routines_app.web.host.one_host",
+    "routines_app.web.host.LocalhostMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -181,6 +183,7 @@ SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = not EMBEDDED
 CSRF_COOKIE_SECURE = not EMBEDDED
 SECURE_SSL_REDIRECT = not EMBEDDED
+SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
 SECURE_PROXY_SSL_HEADER = None if EMBEDDED else ("HTTP_X_FORWARDED_PROTO", "https")
 SECURE_HSTS_SECONDS = 0 if EMBEDDED else 31_536_000
 SECURE_HSTS_INCLUDE_SUBDOMAINS = not EMBEDDED

@@ -34,6 +34,7 @@ def prepare_environment(environment: MutableMapping[str, str]) -> None:
     sockets = folder / "postgres" / "socket"
     environment["DATABASE_URL"] = f"postgresql://{SUPERUSER}@/routines?host={sockets}&port={PORT}"
     environment["ROUTINES_VAR"] = str(folder / "var")
+    (folder / "var" / "static").mkdir(parents=True, exist_ok=True)
     environment.pop("ROUTINES_CLOCK_OFFSET_FILE", None)
 
 

@@ -6,12 +6,12 @@ No clock is read here, and nothing outside the standard library is needed.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from routines_app.rules import cron_search, zones
+from routines_app.rules import cron_search, cron_spread, zones
 from routines_app.rules.cron_parse import CronError, Parsed, parse
 
 __all__ = ["Cron", "CronError", "CronKind", "compile_cron", "earliest"]
@@ -46,6 +46,13 @@ class Cron:
     def preview(self, after: datetime, zone: str | ZoneInfo, n: int) -> list[datetime]:
         """The next `n` instants in UTC; fewer when the expression ends."""
         return cron_search.preview(self.parsed, after, zones.as_zone(zone), n)
+
+    def smallest_gap(self, zone: str | ZoneInfo, after: datetime) -> timedelta | None:
+        """The smallest gap between due instants over the next year; None when there is none.
+
+        FIXED by wall time, INTERVAL by real time: what a plan's minimum is tested on.
+        """
+        return cron_spread.smallest_gap((self.parsed,), after, zones.as_zone(zone))
 
     def means_the_same(self, other: "Cron") -> bool:
         """Whether both fire at the same instants in every zone, whatever their wording."""

@@ -1,7 +1,7 @@
 """A routine's own folder on its machine: state.md before and after, and what changed in it."""
 
 from machines.providers.base import MachineError, NotFound, Provider, Ref
-from machines.routine_folder import STATE_FILE, ensure_folder, folder_of
+from machines.routine_folder import ensure_folder, state_file_of
 
 STATE_BYTES = 64_000
 _OURS = "/.routine/"
@@ -13,8 +13,7 @@ def read_state(provider: Provider, ref: Ref, slug: str) -> str:
     Longer than 64,000 bytes it is cut, and says so in its last line. Raises MachineError.
     """
     ensure_folder(provider, ref, slug)
-    path = f"{folder_of(slug)}/{STATE_FILE}"
-    with provider.open_read(ref, path, 1_000_000_000) as stream:
+    with provider.open_read(ref, state_file_of(slug), 1_000_000_000) as stream:
         data = stream.read(STATE_BYTES + 1)
     text = data[:STATE_BYTES].decode("utf-8", "replace")
     if len(data) > STATE_BYTES:

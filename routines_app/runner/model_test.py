@@ -3,7 +3,7 @@
 from billing.pricing import price_of
 from foundation import database_clock
 from foundation.crypto import CannotDecrypt
-from routines_app.agents import test_connection
+from routines_app.agents.runtimes import test_connection
 from routines_app.configure.models import connection_of
 from routines_app.models import ModelKey
 

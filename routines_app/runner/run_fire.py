@@ -2,6 +2,7 @@
 
 import os
 import socket
+from dataclasses import replace
 
 import structlog
 from django.db import DatabaseError
@@ -10,7 +11,7 @@ from foundation import clock, database_clock
 from machines.providers.base import MachineError
 from routines_app.admission import NotWoken, Woken, admit, wake_machine
 from routines_app.admission.admit import Ready
-from routines_app.agents import runtime_for
+from routines_app.agents.runtimes import runtime_for
 from routines_app.agents.turn import (
     ComputerFailed,
     ComputerRefused,
@@ -136,7 +137,8 @@ def _on_the_machine(claim: Claim, ready: Ready, woken: Woken, steps: StoredSteps
     except (ComputerRefused, ComputerFailed) as error:
         return _machine_trouble(error, has_check)
     after = folder_marks(woken.provider, woken.ref, run.routine.memory_folder)
-    return _turned(outcome, files_changed(marks, after), _state_after(woken, slug))
+    ending = _turned(outcome, files_changed(marks, after), _state_after(woken, slug))
+    return _with_its_context(run, ending)
 
 
 def _check(run: Run, computer: MachineComputer, steps: StoredSteps) -> CarryOn | EndHere:
@@ -194,6 +196,26 @@ def _turned(outcome: TurnOutcome, changed: int, state_after: str | None) -> Endi
         usage=outcome.usage,
         state_after=state_after,
     )
+
+
+def _with_its_context(run: Run, ending: Ending) -> Ending:
+    """The facts that only the rows know: since when nothing changed, which limit was reached."""
+    facts = dict(ending.facts)
+    if ending.status is RunStatus.DONE_UNCHANGED:
+        before = (
+            Run.objects.filter(
+                routine_id=run.routine_id,
+                number__lt=run.number,
+                status__in=[status for status in RunStatus if status.completed],
+            )
+            .order_by("-number")
+            .first()
+        )
+        if before is not None and before.finished_at is not None:
+            facts["since"] = before.finished_at.isoformat()
+    if ending.status is RunStatus.STOP_TIME:
+        facts.setdefault("limit_seconds", run.snapshot["time_limit"])
+    return replace(ending, facts=facts)
 
 
 def _state_after(woken: Woken, slug: str) -> str | None:

@@ -1,31 +1,35 @@
-"""One name for this place: a browser that asks 127.0.0.1 is sent to localhost.
-
-A passkey belongs to a host name and can't belong to an IP address, so the embedded mode is served
-under `localhost` only. Programs are left alone: they ask for no HTML.
-"""
+"""The embedded site lives at http://localhost: passkeys and cookies are tied to that name."""
 
 from collections.abc import Callable
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponseRedirect
-from django.http.response import HttpResponseBase
+from django.core.exceptions import MiddlewareNotUsed
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
-Answer = Callable[[HttpRequest], HttpResponseBase]
+_NUMBERS = {"127.0.0.1", "[::1]"}
 
 
-def one_host(get_response: Answer) -> Answer:
-    """Middleware of the embedded mode."""
+class LocalhostMiddleware:
+    """Send a person who opened a number of this computer to the same page at its name.
 
-    def answer(request: HttpRequest) -> HttpResponseBase:
-        name, colon, port = request.META.get("HTTP_HOST", "").partition(":")
+    Only pages that are read: a program that posts, or that brings its own authorization, is
+    served where it called.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        if not settings.EMBEDDED:
+            raise MiddlewareNotUsed
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        host = request.get_host()
+        number = next((number for number in _NUMBERS if host.startswith(number)), None)
         if (
-            settings.EMBEDDED
-            and name == "127.0.0.1"
-            and request.method == "GET"
-            and "text/html" in request.META.get("HTTP_ACCEPT", "")
+            number is not None
+            and request.method in {"GET", "HEAD"}
+            and "Authorization" not in request.headers
+            and request.path != "/healthz"
         ):
-            # the path is the browser's own, after a host that is fixed: it can't lead elsewhere
-            return HttpResponseRedirect(f"http://localhost{colon}{port}{request.get_full_path()}")
-        return get_response(request)
-
-    return answer
+            port = host.removeprefix(number)
+            return HttpResponseRedirect(f"http://localhost{port}{request.get_full_path()}")
+        return self._get_response(request)
