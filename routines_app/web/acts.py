@@ -30,11 +30,11 @@ def act_link(act: Act | None, run: Run) -> ActLink | None:
         case "turn_on":
             return ActLink(act.words, reverse("routine_turn_on", args=routine), posts=True)
         case "edit_check":
-            return ActLink(act.words, f"{edit}#check")
+            return ActLink(act.words, f"{edit}#check_command")
         case "raise_cap":
             return ActLink(act.words, f"{edit}#cap")
         case "allow_longer":
-            return ActLink(act.words, f"{edit}#minutes")
+            return ActLink(act.words, f"{edit}#time_limit")
         case "choose_machine":
             return ActLink(act.words, f"{edit}#machine")
         case "see_output":

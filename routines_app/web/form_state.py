@@ -9,10 +9,7 @@ from decimal import Decimal, InvalidOperation
 
 from django.http import QueryDict
 
-from accounts.models import Workspace
-from machines.models import Machine
 from routines_app.configure.content import FieldError, RoutineContent
-from routines_app.models import Agent
 from routines_app.rules import zones
 from routines_app.rules.checks import read_instant
 from routines_app.rules.kinds import Schedule, ScheduleKind, schedule_of
@@ -252,8 +249,9 @@ def _whole(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < LONGEST_NUMBER else None
 
 
-def read_content(state: FormState, workspace: Workspace) -> tuple[Read, RoutineContent | None]:
-    """All of the form as content; None with the reasons in `Read.errors`."""
+def read_content(state: FormState) -> tuple[Read, RoutineContent]:
+    """All of the form as content. With `errors` it must not be saved: what couldn't be read has a
+    stand-in, so that the rest can still be looked at."""
     read = read_schedule(state)
     errors = list(read.errors)
     cap, time_limit, steps = _money(state.cap), _minutes(state.time_limit), _whole(state.step_limit)
@@ -263,24 +261,17 @@ def read_content(state: FormState, workspace: Workspace) -> tuple[Read, RoutineC
         errors.append(FieldError("time_limit", "Write the minutes in figures, like 20."))
     if steps is None:
         errors.append(FieldError("step_limit", "Write the steps in figures, like 100."))
-    if cap is None or time_limit is None or steps is None or read.schedule is None:
-        return Read(read.state, read.schedule, errors), None
-    agent = Agent.objects.filter(workspace=workspace, pk=_whole(state.agent) or 0).first()
-    machine = Machine.objects.filter(workspace=workspace, pk=_whole(state.machine) or 0).first()
-    if state.agent and agent is None:
-        errors.append(FieldError("agent", "Choose one of this workspace’s agents."))
-        return Read(read.state, read.schedule, errors), None
     content = RoutineContent(
         name=state.name,
         instructions=state.instructions,
-        agent_id=agent.pk if agent else None,
-        machine_id=machine.pk if machine else None,
-        schedule=read.schedule,
+        agent_id=_whole(state.agent),
+        machine_id=_whole(state.machine),
+        schedule=read.schedule or Schedule(ScheduleKind.WHEN_ASKED, {}, "UTC"),
         folder=state.folder.strip(),
-        check_command=state.check_command,
-        cap=cap,
-        time_limit=time_limit,
-        step_limit=steps,
+        check_command=state.check_command.strip(),
+        cap=0 if cap is None else cap,
+        time_limit=timedelta(minutes=20) if time_limit is None else time_limit,
+        step_limit=100 if steps is None else steps,
         conversation=state.conversation,
         notify=state.notify,
     )

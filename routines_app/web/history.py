@@ -53,7 +53,7 @@ class Day:
 
 @dataclass(frozen=True)
 class History:
-    """One page of it; `before` is the run number that the next page starts below, None at the end."""
+    """One page of it; the next starts below the run number `before`, None at the end."""
 
     days: list[Day]
     before: int | None

@@ -26,7 +26,7 @@ from routines_app.web.dates import ahead, axis_day, day_of, moment_words
 from routines_app.web.history import history_of
 from routines_app.web.routine_rows import off_words, typical_of
 from routines_app.web.run_words import is_over, sentence_for, shape_of
-from routines_app.web.schedule_words import next_five
+from routines_app.web.coming import next_five
 from routines_app.web.sentence import spoken_sentence
 
 log = structlog.get_logger()
@@ -183,13 +183,13 @@ def switch_on(request: WorkspaceRequest, workspace_slug: str, slug: str) -> Http
     """Turn it on and say when the next run is; or what stands against it."""
     routine = find_routine(request, slug)
     now = clock.now()
-    answer = turn_on(routine, request.user, now)
+    answer = turn_on(routine, request.user)
     if isinstance(answer, Refused):
         messages.error(request, " ".join(error.sentence for error in answer.errors))
-    elif answer.next is None:
+    elif answer.next_fire_at is None:
         messages.info(request, f"{routine.name} is on. It runs when somebody asks for it.")
     else:
-        when = moment_words(answer.next, now, request.user.zone)
+        when = moment_words(answer.next_fire_at, now, request.user.zone)
         messages.info(request, f"{routine.name} is on. Next run: {when}.")
     return _back(request, routine)
 
@@ -199,7 +199,7 @@ def switch_on(request: WorkspaceRequest, workspace_slug: str, slug: str) -> Http
 def switch_off(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpResponse:
     """Turn it off, at once."""
     routine = find_routine(request, slug)
-    turn_off(routine, request.user, clock.now())
+    turn_off(routine, request.user)
     messages.info(request, f"{routine.name} is off.")
     return _back(request, routine)
 
@@ -216,4 +216,5 @@ def next_words(routine: Routine, now: datetime, zone: str) -> str:
     """When it runs next, as a sentence carries it on; empty when it doesn't."""
     if not routine.enabled or routine.next_fire_at is None:
         return ""
-    return f"{moment_words(routine.next_fire_at, now, zone)}, {ahead(routine.next_fire_at, now, zone)}"
+    at = routine.next_fire_at
+    return f"{moment_words(at, now, zone)}, {ahead(at, now, zone)}"
