@@ -21,12 +21,12 @@ from routines_app.models import Routine, Run
 from routines_app.producers.manual import run_it_now
 from routines_app.rules.money import dollars, took
 from routines_app.rules.status import Shape
-from routines_app.web.access import WorkspaceRequest, in_workspace
+from routines_app.web.access import WorkspaceRequest, in_workspace, role_too_low
+from routines_app.web.coming import next_five
 from routines_app.web.dates import ahead, axis_day, day_of, moment_words
 from routines_app.web.history import history_of
 from routines_app.web.routine_rows import off_words, typical_of
 from routines_app.web.run_words import is_over, sentence_for, shape_of
-from routines_app.web.coming import next_five
 from routines_app.web.sentence import spoken_sentence
 
 log = structlog.get_logger()
@@ -57,6 +57,12 @@ def find_routine(request: WorkspaceRequest, slug: str) -> Routine:
     )
 
 
+def may_edit(request: WorkspaceRequest, routine: Routine) -> bool:
+    """Whether this person may change it: an admin any, a member their own."""
+    own = routine.owner_id == request.user.pk
+    return request.membership.may(Role.MEMBER if own else Role.ADMIN)
+
+
 @in_workspace(Role.VIEWER)
 @require_GET
 def routine_page(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpResponse:
@@ -69,6 +75,7 @@ def routine_page(request: WorkspaceRequest, workspace_slug: str, slug: str) -> H
         "routine": routine,
         "history": history_of(routine, before, now, zone),
         "may_run": request.membership.may(Role.MEMBER),
+        "may_edit": may_edit(request, routine),
         "key": uuid.uuid4(),
     }
     if request.htmx and before is not None:
@@ -182,6 +189,8 @@ def run_now(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpRe
 def switch_on(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpResponse:
     """Turn it on and say when the next run is; or what stands against it."""
     routine = find_routine(request, slug)
+    if not may_edit(request, routine):
+        return role_too_low(request, Role.ADMIN)
     now = clock.now()
     answer = turn_on(routine, request.user)
     if isinstance(answer, Refused):
@@ -199,6 +208,8 @@ def switch_on(request: WorkspaceRequest, workspace_slug: str, slug: str) -> Http
 def switch_off(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpResponse:
     """Turn it off, at once."""
     routine = find_routine(request, slug)
+    if not may_edit(request, routine):
+        return role_too_low(request, Role.ADMIN)
     turn_off(routine, request.user)
     messages.info(request, f"{routine.name} is off.")
     return _back(request, routine)

@@ -1,0 +1,15 @@
+// Presses a form's button once: a second click while the first is on its way is one request.
+
+document.addEventListener("submit", (event) => {
+  const button = event.submitter;
+  if (!button || !button.dataset.once) return;
+  if (button.form.dataset.sent) {
+    event.preventDefault();
+    return;
+  }
+  button.form.dataset.sent = "yes";
+  button.lastChild.textContent = button.dataset.once;
+});
+window.addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+});
