@@ -188,8 +188,7 @@ def _check_expressions(values: Values) -> list[FieldError]:
         try:
             compile_cron(text)
         except CronError as refused:
-            where = "" if refused.field == "expression" else f"In the {refused.field}: "
-            errors.append(FieldError("expressions", f"{where}{refused.reason}"))
+            errors.append(FieldError("expressions", refused.sentence))
     return errors
 
 

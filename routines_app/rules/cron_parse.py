@@ -44,6 +44,11 @@ class CronError(ValueError):
         self.field = field
         self.reason = reason
 
+    @property
+    def sentence(self) -> str:
+        """The reason, led by its field: "In the minute: ..."."""
+        return self.reason if self.field == "expression" else f"In the {self.field}: {self.reason}"
+
 
 @dataclass(frozen=True, slots=True)
 class Field:

@@ -12,7 +12,7 @@ from routines_app.rules import cron_search, zones
 from routines_app.rules.cron_parse import Parsed
 
 YEAR = timedelta(days=366)
-_EPOCH = datetime(1970, 1, 1)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC).replace(tzinfo=None)
 _EPOCH_DAY = _EPOCH.toordinal()
 _DAY_SECONDS = 86_400
 

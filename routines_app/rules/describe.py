@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from routines_app.rules.cron import Cron
 from routines_app.rules.cron_days import DayRule
@@ -36,14 +37,16 @@ def describe(cron: Cron) -> str:
     """What an expression means, without a zone: "every weekday at eight in the morning"."""
     parsed = cron.parsed
     days = _days(parsed)
-    few = len(parsed.hours) * len(parsed.minutes) <= FEW
+    rounds = len(parsed.minutes) == 1 and _even(parsed.hours, 24) is not None
+    stepped = len(parsed.minutes) > 3 and _even(parsed.minutes, 60) is not None
+    few = len(parsed.hours) * len(parsed.minutes) <= FEW and not rounds and not stepped
     if few and len(parsed.seconds) == 1:
         said = f"{days} at {joined(_times(parsed))}"
     elif few:
         said = f"{days} at {joined(_times(parsed))}{_seconds(parsed)}"
     else:
-        often = f"{_often(parsed)}{_seconds(parsed)}"
-        said = often if days == "every day" else f"{often}, {_on(days)}"
+        often = _every_second(parsed) or f"{_often(parsed)}{_seconds(parsed)}"
+        said = often if days == "every day" else f"{often}, {_on(days).removesuffix(',')}"
     note = uneven(parsed)
     either = parsed.days.either
     return (
@@ -105,7 +108,7 @@ def _counted(number: int, unit: str) -> str:
 
 def _step(values: Sequence[int]) -> int | None:
     """The even step between values; None when they aren't even or there is only one."""
-    steps = {b - a for a, b in zip(values, values[1:], strict=False)}
+    steps = {b - a for a, b in pairwise(values)}
     return steps.pop() if len(steps) == 1 else None
 
 
@@ -158,7 +161,7 @@ def _often(parsed: Parsed) -> str:
         return f"every {number_words(every)} hours, from {time_words(minutes[0])}"
     first, last = hours[0] * 60 + minutes[0], hours[-1] * 60 + minutes[-1]
     between = f"from {figures(first)} to {figures(last)}"
-    if step and _contiguous(hours):
+    if step and (_contiguous(hours) or len(hours) == 1):
         return f"every minute {between}" if step == 1 else _every(step, between)
     if len(minutes) == 1 and _contiguous(hours):
         return f"every hour {between}"
@@ -166,6 +169,14 @@ def _often(parsed: Parsed) -> str:
         return f"at {joined([figures(hour * 60 + minutes[0]) for hour in hours])}"
     past = "every minute" if step == 1 else f"at {_past(minutes)}"
     return f"{past} of the hours {joined([str(hour) for hour in hours])}"
+
+
+def _every_second(parsed: Parsed) -> str:
+    """ "every second", "every ten seconds", when all minutes are due; empty for the rest."""
+    step = 1 if len(parsed.seconds) == 60 else _even(parsed.seconds, 60)
+    if len(parsed.hours) < 24 or len(parsed.minutes) < 60 or not step:
+        return ""
+    return "every second" if step == 1 else f"every {number_words(step)} seconds"
 
 
 def _every(step: int, between: str) -> str:
@@ -205,9 +216,9 @@ def _days(parsed: Parsed) -> str:
     if not weekdays:
         return f"{dates}{of_month}"
     if rule.either:
-        return f"{dates}{of_month}, and also {weekdays}{inside}"
+        return f"{dates}{of_month}, and also {weekdays}{inside},"
     only = weekdays.removeprefix("every ").removeprefix("on ")
-    return f"{dates}{of_month}, only when it is {'a ' if 'the ' not in only else ''}{only}"
+    return f"{dates}{of_month}, when that is {'' if 'the ' in only else 'a '}{only},"
 
 
 def _dates(rule: DayRule) -> str:
@@ -311,4 +322,8 @@ def _weekday_words(rule: DayRule) -> str:
     if len(plain) > 2 and len(plain) < 7 and _contiguous(plain):
         return f"{WEEKDAYS_IN_WORDS[plain[0]][:3]} to {WEEKDAYS_IN_WORDS[plain[-1]][:3]}"
     ordered = sorted(plain, key=lambda day: (day + 6) % 7)
-    return joined([WEEKDAYS_IN_WORDS[d][:3] for d in ordered]) if len(plain) < 7 else "any weekday"
+    return (
+        joined([WEEKDAYS_IN_WORDS[d][:3] for d in ordered])
+        if len(plain) < 7
+        else "any day of the week"
+    )

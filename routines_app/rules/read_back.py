@@ -80,7 +80,17 @@ def read_back(schedule: Schedule, today: date | None = None) -> str:
     said = describe_schedule(schedule, today)
     if schedule.kind is ScheduleKind.WHEN_ASKED:
         return said
-    return f"{said}, {zones.words(schedule.zone)}"
+    sentence, mark, note = _cut(said)
+    return f"{sentence.rstrip(',')}, {zones.words(schedule.zone)}{mark}{note}"
+
+
+def _cut(said: str) -> tuple[str, str, str]:
+    """The sentence, and what is remarked after it."""
+    for mark in ("; then", "; the last", "; five", "; February", "; leap", ". Cron"):
+        sentence, found, note = said.partition(mark)
+        if found:
+            return sentence, found, note
+    return said, "", ""
 
 
 def _minutes(time: str) -> int:

@@ -1,6 +1,7 @@
 """Cron that is one of the sentences: "Same as: every weekday at eight. Use the sentence?" """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from routines_app.rules.cron import Cron, CronKind, compile_cron
@@ -17,7 +18,7 @@ from routines_app.rules.kinds import (
     expressions,
     schedule_of,
 )
-from routines_app.rules.wording import figures
+from routines_app.rules.wording import WEEKDAYS_IN_WORDS, figures, joined, ordinal
 
 
 def same_sentence(crons: Sequence[Cron], zone: str) -> Schedule | None:
@@ -28,6 +29,35 @@ def same_sentence(crons: Sequence[Cron], zone: str) -> Schedule | None:
     if found is None and len(crons) == 1:
         found = _repeating(crons[0], zone)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class BothDays:
+    """How to have both day fields at once: the dates by cron, the weekday by a free check."""
+
+    words: str
+    expression: str
+    check: str
+
+
+def both_days_only(cron: Cron, zone: str) -> BothDays | None:
+    """What to offer when cron reads two day fields as "either": "Friday the 13th only".
+
+    None unless both fields are plain lists of dates and weekdays.
+    """
+    rule = cron.parsed.days
+    if not rule.either or not rule.dates or not rule.weekdays:
+        return None
+    if rule.from_end or rule.nth or rule.last:
+        return None
+    texts = list(cron.parsed.texts)
+    texts[-1 if len(texts) < 7 else -2] = "*"
+    weekdays = "".join(str(day or 7) for day in sorted(rule.weekdays))
+    days = joined([WEEKDAYS_IN_WORDS[day] for day in sorted(rule.weekdays)], "or")
+    dates = joined([f"the {ordinal(day)}" for day in sorted(rule.dates)], "or")
+    return BothDays(
+        f"{days} {dates} only", " ".join(texts), f"TZ={zone} date +%u | grep -q '[{weekdays}]'"
+    )
 
 
 def _plain(parsed: Parsed) -> bool:
