@@ -1,27 +1,27 @@
 """What comes next: the next five occurrences, and what a month could cost at most."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from zoneinfo import ZoneInfo
+from datetime import datetime
 
+from routines_app.rules import estimate as rules
 from routines_app.rules import zones
+from routines_app.rules.clock_changes import NextFire, Tone, next_fires, rare_note
 from routines_app.rules.kinds import ScheduleKind
-from routines_app.rules.money import dollars
-from routines_app.rules.schedule import Schedule, next_occurrence, occurrences_between, preview
+from routines_app.rules.schedule import Schedule, next_occurrence
 from routines_app.rules.wording import MONTHS_IN_WORDS
 from routines_app.web.dates import ahead, clock_time, day_of, short_day
 
 FIVE = 5
-FAR = timedelta(days=60)
 
 
 @dataclass(frozen=True)
 class Coming:
-    """One occurrence: when it is, how far off, and a remark beside it."""
+    """One occurrence: when it is, how far off, and a remark beside it (`steady`: reassuring)."""
 
     when: str
     away: str
     note: str = ""
+    steady: bool = False
 
 
 @dataclass(frozen=True)
@@ -34,33 +34,28 @@ class Estimate:
 
 def next_five(schedule: Schedule, now: datetime, viewer: str) -> list[Coming]:
     """The next five in the schedule's zone; what the viewer's own clock shows, where it differs."""
-    found = preview(schedule, now, FIVE)
-    today = day_of(now, schedule.zone)
-    place = ZoneInfo(schedule.zone)
-    crosses = len({at.astimezone(place).utcoffset() for at in [now, *found]}) > 1
-    coming = []
-    for index, at in enumerate(found):
-        day = day_of(at, schedule.zone)
-        name = "Today" if day == today else short_day(day, today)
-        local = at.astimezone(place)
-        seconds = f":{local.second:02}" if local.second else ""
-        when = f"{name}, {clock_time(at, schedule.zone)}{seconds}"
-        if at.astimezone(ZoneInfo(viewer)).utcoffset() != local.utcoffset():
-            away = f"{clock_time(at, viewer)} for you"
-        elif crosses:
-            away = local.tzname() or ""
-        else:
-            away = ahead(at, now, schedule.zone)
-        note = _far(at, now, schedule.zone) if index == 0 else ""
-        coming.append(Coming(when, away, note))
-    return coming
+    fires = next_fires(schedule, now, FIVE, viewer)
+    rare = rare_note(schedule, now) if fires else None
+    lines = [_line(fire, now, schedule.zone) for fire in fires]
+    if rare and lines and not lines[0].note:
+        lines[0] = Coming(lines[0].when, lines[0].away, rare)
+    return lines
 
 
-def _far(at: datetime, now: datetime, zone: str) -> str:
-    """A first occurrence that is long off is said out loud."""
-    if at - now <= FAR:
-        return ""
-    return f"The first is {(day_of(at, zone) - day_of(now, zone)).days} days off."
+def _line(fire: NextFire, now: datetime, zone: str) -> Coming:
+    today, day = day_of(now, zone), fire.wall.date()
+    name = "Today" if day == today else short_day(day, today)
+    if fire.viewer_time:
+        away = f"{fire.viewer_time} for you"
+    else:
+        away = fire.abbreviation or ahead(fire.at, now, zone)
+    note = fire.note
+    return Coming(
+        f"{name}, {fire.time}",
+        away,
+        note.text if note else "",
+        note is not None and note.tone is Tone.STEADY,
+    )
 
 
 def next_line(schedule: Schedule, now: datetime) -> str:
@@ -79,21 +74,22 @@ def next_line(schedule: Schedule, now: datetime) -> str:
             return f"Next: {short_day(day, today)} at {at_time}, {far}"
 
 
-def estimate(schedule: Schedule, cap: int, now: datetime, *, free: bool) -> Estimate:
-    """The most that the next calendar month can cost. `cap` in micro-dollars; `free`: a script."""
+def estimate(
+    schedule: Schedule, cap: int, now: datetime, *, free: bool, typical: int | None, seen: int
+) -> Estimate:
+    """What the next calendar month may cost. `cap` and `typical` (of `seen` runs) in micro-dollars.
+
+    `free`: a script does it, which calls no model.
+    """
+    found = rules.estimate(schedule, now, cap, typical, seen)
+    if not free:
+        lead, _, second = found.sentence.partition(". ")
+        return Estimate(lead.removesuffix("."), second.removesuffix("."))
     if schedule.kind is ScheduleKind.WHEN_ASKED:
-        lead = "$0.00 a run" if free else f"At most {dollars(cap)} a run"
-        return Estimate(lead, "It runs when somebody asks for it.")
-    zone = ZoneInfo(schedule.zone)
-    local = now.astimezone(zone)
-    start = datetime(local.year + local.month // 12, local.month % 12 + 1, 1, tzinfo=zone)
-    end = datetime(start.year + start.month // 12, start.month % 12 + 1, 1, tzinfo=zone)
-    runs = occurrences_between(schedule, start, end)
-    month = MONTHS_IN_WORDS[start.month - 1]
-    counted = f"{runs:,} run{'' if runs == 1 else 's'} in {month}"
-    if free:
-        return Estimate("$0.00 a month", f"{counted}; a script calls no model")
-    return Estimate(f"At most {dollars(runs * cap)} a month", f"{counted} × {dollars(cap)} cap")
+        return Estimate("$0.00 a run", "A script calls no model")
+    month = MONTHS_IN_WORDS[found.month.month - 1]
+    runs = "1 run" if found.runs == 1 else f"{found.runs:,} runs"
+    return Estimate("$0.00 a month", f"{runs} in {month}; a script calls no model")
 
 
 def place_of(schedule: Schedule) -> str:

@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 
-from routines_app.configure.content import FieldError
 from routines_app.rules.describe import FieldWords, explain_fields, without_seconds
 from routines_app.rules.kinds import ScheduleKind
 from routines_app.rules.recognise import same_sentence
@@ -31,12 +30,21 @@ class Preview:
     problems: list[str] = field(default_factory=list)
 
 
-def preview_of(state: FormState, now: datetime, viewer: str, free: bool) -> Preview:
-    """The preview of what is typed. `free`: a script does it, which costs nothing."""
+@dataclass(frozen=True)
+class Usual:
+    """What is known of the routine's cost: `free` for a script; `typical` micro-dollars a run."""
+
+    free: bool
+    typical: int | None = None
+    seen: int = 0
+
+
+def preview_of(state: FormState, now: datetime, viewer: str, usual: Usual) -> Preview:
+    """The preview of what is typed."""
     read = read_schedule(state)
     if read.schedule is None:
         return Preview(problems=[error.sentence for error in read.errors])
-    wrong: list[FieldError] = list(validate(read.schedule, now))  # type: ignore[arg-type]
+    wrong = validate(read.schedule, now)
     if wrong:
         return Preview(problems=[error.sentence for error in wrong])
     schedule = read.schedule
@@ -45,7 +53,7 @@ def preview_of(state: FormState, now: datetime, viewer: str, free: bool) -> Prev
         next=next_line(schedule, now),
         place=place_of(schedule),
         fires=next_five(schedule, now, viewer),
-        estimate=_estimate(state, schedule, now, free),
+        estimate=_estimate(state, schedule, now, usual),
     )
     return _with_cron(said, schedule) if schedule.kind is ScheduleKind.CRON else said
 
@@ -75,11 +83,20 @@ def _with_cron(said: Preview, schedule: Schedule) -> Preview:
     )
 
 
-def _estimate(state: FormState, schedule: Schedule, now: datetime, free: bool) -> Estimate | None:
+def _estimate(
+    state: FormState, schedule: Schedule, now: datetime, usual: Usual
+) -> Estimate | None:
     try:
         cap = Decimal(state.cap.strip().removeprefix("$"))
     except InvalidOperation:
         return None
     if not cap.is_finite() or not 0 <= cap <= MICRO:
         return None
-    return estimate(schedule, int(cap * MICRO), now, free=free)
+    return estimate(
+        schedule,
+        int(cap * MICRO),
+        now,
+        free=usual.free,
+        typical=usual.typical,
+        seen=usual.seen,
+    )

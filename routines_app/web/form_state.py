@@ -79,7 +79,7 @@ _TEXTS = (
 
 def typed(post: QueryDict, start: FormState) -> FormState:
     """What was sent; a field that the shown sentence didn't have keeps its value of `start`."""
-    given: dict[str, str] = {name: post[name] for name in _TEXTS if name in post}
+    given: dict[str, str] = {name: str(post[name]) for name in _TEXTS if name in post}
     if "instructions" in given:
         given["instructions"] = given["instructions"].replace("\r\n", "\n")
     state = replace(start, **given)  # type: ignore[arg-type]  # every name is a text field

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import assert_never
 
-from django.utils.html import format_html, format_html_join, mark_safe
-from django.utils.safestring import SafeString
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
 
 from routines_app.rules.status import Shape
 

@@ -33,7 +33,7 @@ from routines_app.rules.status import LIVE_STATUSES
 from routines_app.web.access import WorkspaceRequest, in_workspace, role_too_low
 from routines_app.web.dates import day_of, moment_words
 from routines_app.web.form_controls import Roster, roster_of, sentence_controls
-from routines_app.web.form_preview import preview_of
+from routines_app.web.form_preview import Usual, preview_of
 from routines_app.web.form_state import (
     FormState,
     Read,
@@ -44,6 +44,7 @@ from routines_app.web.form_state import (
     with_schedule,
 )
 from routines_app.web.routine_page import find_routine, may_edit
+from routines_app.web.routine_rows import typical_of
 from routines_app.web.starters import Starter, agent_for, offered_starters, starter_of
 from routines_app.web.versions import differences
 
@@ -334,12 +335,18 @@ def form_context(
         "errors": errors,
         "wrong": by_field,
         "wrong_sentence": _in_sentence(errors, state),
-        "preview": preview_of(state, now, request.user.zone, script),
+        "preview": preview_of(state, now, request.user.zone, _usual(script, routine)),
         "script": script,
         "written": request.POST.get("written", ""),
         "watched": _has_watched(request),
         "key": uuid.uuid4(),
     }
+
+
+def _usual(script: bool, routine: Routine | None) -> Usual:
+    typical = typical_of([routine.pk]).get(routine.pk) if routine else None
+    totals = getattr(routine, "totals", None) if routine else None
+    return Usual(script, typical.spent if typical else None, totals.runs if totals else 0)
 
 
 def _in_sentence(errors: list[FieldError], state: FormState) -> list[FieldError]:

@@ -1,6 +1,7 @@
 """The list of a workspace's routines, and the first page that a new workspace sees."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -9,7 +10,7 @@ from django.views.decorators.http import require_GET
 from accounts.models import Role
 from foundation import clock
 from routines_app.web.access import WorkspaceRequest, in_workspace
-from routines_app.web.dates import count_words
+from routines_app.web.dates import ahead, count_words
 from routines_app.web.routine_rows import ListRow, list_rows, week_of
 from routines_app.web.starters import offered_starters
 
@@ -44,7 +45,9 @@ def routines(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     """The list; without any routine, the starters."""
     workspace = request.workspace
     now = clock.now()
-    rows = list_rows(workspace, now, request.user.zone)
+    zone = request.user.zone
+    may_run = request.membership.may(Role.MEMBER)
+    rows = list_rows(workspace, now, zone)
     if not rows:
         return render(request, "routines/first_run.html", {"starters": offered_starters(workspace)})
     needs = [row for row in rows if row.needs_you]
@@ -57,8 +60,8 @@ def routines(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
             "headline": headline(len(on), len(needs), len(off)),
             "groups": _groups(needs, on, off),
             "week": week_of(workspace, now),
-            "next": _next(rows),
-            "now": now,
+            "next_words": _next(rows, now, zone),
+            "may_run": may_run,
         },
     )
 
@@ -70,10 +73,14 @@ def _groups(
     return [(name, rows) for name, rows in named if rows]
 
 
-def _next(rows: list[ListRow]) -> ListRow | None:
+def _next(rows: list[ListRow], now: datetime, zone: str) -> str:
+    """What runs next, and when: "Inbox triage, in 19 minutes"."""
     due = [
-        (row.routine.next_fire_at, place, row)
+        (row.routine.next_fire_at, place, row.routine.name)
         for place, row in enumerate(rows)
         if row.routine.enabled and row.routine.next_fire_at
     ]
-    return min(due)[2] if due else None
+    if not due:
+        return ""
+    at, _, name = min(due)
+    return f"{name}, {ahead(at, now, zone)}"

@@ -8,7 +8,7 @@ import structlog
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
+from django.urls import NoReverseMatch, reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_POST
 
@@ -17,12 +17,12 @@ from foundation import clock
 from machines.access import provider_for
 from machines.providers.base import MachineError, NotFound
 from routines_app.configure.routine import Refused, turn_off, turn_on
-from routines_app.models import Routine, Run
+from routines_app.models import AgentRuntime, Routine, Run
 from routines_app.producers.manual import run_it_now
 from routines_app.rules.money import dollars, took
 from routines_app.rules.status import Shape
 from routines_app.web.access import WorkspaceRequest, in_workspace, role_too_low
-from routines_app.web.coming import next_five
+from routines_app.web.coming import next_five, place_of
 from routines_app.web.dates import ahead, axis_day, day_of, moment_words
 from routines_app.web.history import history_of
 from routines_app.web.routine_rows import off_words, typical_of
@@ -96,7 +96,9 @@ def _whole_page(routine: Routine, now: datetime, zone: str) -> dict[str, object]
         "no_runs": _no_runs(routine, now, zone),
         "memory": read_memory(routine),
         "rules": _rules(routine),
-        "first_look": totals is None or not totals.runs,
+        "first_line": _first_line(routine),
+        "place": place_of(routine.schedule),
+        "file_href": memory_link(routine),
     }
 
 
@@ -140,6 +142,25 @@ def _no_runs(routine: Routine, now: datetime, zone: str) -> str:
     if routine.enabled and routine.next_fire_at:
         return f"No runs yet. The first is {moment_words(routine.next_fire_at, now, zone)}."
     return "No runs yet."
+
+
+def _first_line(routine: Routine) -> str:
+    """The first words of what it does; a script is said to be one."""
+    if routine.agent and routine.agent.runtime == AgentRuntime.SCRIPT:
+        return "Runs its script."
+    line = next((line.strip() for line in routine.instructions.splitlines() if line.strip()), "")
+    return f"{line[:200].rstrip()}…" if len(line) > 200 else line
+
+
+def memory_link(routine: Routine) -> str:
+    """The page of its state.md; empty when it has no machine."""
+    if routine.machine is None or routine.machine.deleted_at is not None:
+        return ""
+    path = f"{routine.memory_folder.removeprefix('~/')}/state.md"
+    try:
+        return reverse("file", args=[routine.workspace.slug, routine.machine.slug, path])
+    except NoReverseMatch:  # the files of machines aren't part of this site
+        return ""
 
 
 def read_memory(routine: Routine) -> str | None:

@@ -71,6 +71,34 @@ class ListRow:
     under: str
     off_words: str
     needs_you: bool
+    first_words: str
+
+    @property
+    def lead(self) -> str:
+        """The last result's lead without its full stop, as it stands before a dash."""
+        return self.sentence.lead.removesuffix(".") if self.sentence else ""
+
+    @property
+    def rest(self) -> str:
+        """What follows the dash."""
+        return self.sentence.rest.removesuffix(".") if self.sentence else ""
+
+    @property
+    def callout_lead(self) -> str:
+        """Why somebody is needed."""
+        if self.routine.off_reason == "failures" and not self.routine.enabled:
+            return "Turned itself off after five failures in a row."
+        return self.sentence.text if self.sentence else ""
+
+    @property
+    def callout_rest(self) -> str:
+        """What follows from it."""
+        if self.sentence is None:
+            return ""
+        if self.routine.off_reason == "failures" and not self.routine.enabled:
+            last = f"The last: {self.sentence.text}"
+            return f"{last} Nothing more will be spent until you turn it back on."
+        return self.sentence.second
 
 
 @dataclass(frozen=True)
@@ -155,6 +183,7 @@ def _row(
         under=_under(routine, typical, bool(shapes)),
         off_words=off_words(routine, now, zone),
         needs_you=needs_someone(routine, last),
+        first_words=_first_words(routine, now, zone),
     )
 
 
@@ -175,6 +204,13 @@ def _when(routine: Routine) -> str:
     who = routine.agent.name if routine.agent else "Assistant"
     where = f" on {routine.machine.name}" if routine.machine else ""
     return f"{figures(routine.schedule)} · {who}{where}"
+
+
+def _first_words(routine: Routine, now: datetime, zone: str) -> str:
+    """What stands for the last result before there is one."""
+    if routine.next_fire_at is None:
+        return "No runs yet"
+    return f"The first is {moment_words(routine.next_fire_at, now, zone)}"
 
 
 def _last_small(last: Run, now: datetime, zone: str) -> str:

@@ -12,17 +12,22 @@ from accounts.models import Role
 from foundation import clock
 from routines_app.agents.turn import StepKind
 from routines_app.fires import place_in_line
-from routines_app.models import Run, Step
+from routines_app.models import Delivery, Run, Step
+from routines_app.rules import zones
+from routines_app.rules.schedule import next_occurrence
 from routines_app.rules.status import RunStatus, Shape
 from routines_app.runner.stop import ask_to_stop
 from routines_app.web.access import WorkspaceRequest, in_workspace
 from routines_app.web.acts import act_link
 from routines_app.web.agent_text import agent_html
+from routines_app.web.dates import clock_time, count_words, moment_words
 from routines_app.web.memory import memory_diff
 from routines_app.web.progress import channel_name, meters, track
+from routines_app.web.routine_page import memory_link, next_words
 from routines_app.web.routine_rows import typical_of
 from routines_app.web.run_facts import run_facts, title_words
 from routines_app.web.run_words import is_over, sentence_for, shape_of
+from routines_app.web.sentence import figures
 from routines_app.web.transcript import tally, transcript
 
 STOP_POLLING = 286  # htmx ends a poll that answers with this
@@ -33,7 +38,7 @@ class Told:
     """One telling of the run, in words."""
 
     channel: str
-    at: datetime | None
+    time: str
     words: str
 
 
@@ -119,9 +124,36 @@ def page_context(request: WorkspaceRequest, run: Run, after: int = 0) -> dict[st
         ],
         "facts": run_facts(run, now, zone),
         "typical": typical,
+        "chip_word": sentence.lead.removesuffix("."),
+        "next_words": next_words(run.routine, now, zone),
+        "keep": _keep(run, now, zone),
+        "streak_words": _streak(run),
+        "file_href": memory_link(run.routine),
         "may_run": request.membership.may(Role.MEMBER),
         "key": uuid.uuid4(),
     }
+
+
+def _keep(run: Run, now: datetime, zone: str) -> str:
+    """After a watched run of a routine that was never on: when it would run, if it is kept."""
+    routine = run.routine
+    ended_well = shape_of(run) in (Shape.DONE, Shape.QUIET)
+    if routine.enabled or routine.off_reason != "never_on" or not ended_well:
+        return ""
+    at = next_occurrence(routine.schedule, now)
+    if at is None:
+        return ""
+    said = f"{figures(routine.schedule)}, {zones.words(routine.zone)}."
+    return f"{said} The first would be {moment_words(at, now, zone)}."
+
+
+def _streak(run: Run) -> str:
+    """How near the routine is to turning itself off, beside a failure that counts."""
+    streak = run.routine.streak
+    if shape_of(run) is not Shape.POINT or run.cause == "ours" or not 0 < streak < 5:
+        return ""
+    said = "One failure" if streak == 1 else f"{count_words(streak).capitalize()} failures"
+    return f"{said} in a row. Five would turn it off."
 
 
 def _doing(steps: list[Step]) -> str:
@@ -155,15 +187,16 @@ def _how_heading(run: Run) -> str:
     return "How it got there"
 
 
-def _told_words(channel: str, state: str, answer: str, ended_at: datetime | None) -> Told:
-    match state:
+def _told_words(delivery: Delivery, zone: str) -> Told:
+    match delivery.state:
         case "taken":
-            words = "It rang." if channel == "bell" else "Taken on the first try."
+            words = "It rang." if delivery.channel == "bell" else "Taken."
         case "given_up":
-            words = f"Given up: {answer or 'no reason was given'}"
+            words = f"Given up: {delivery.answer or 'no reason was given'}"
         case _:
             words = "Waiting."
-    return Told(channel_name(channel), ended_at, words)
+    time = clock_time(delivery.ended_at, zone) if delivery.ended_at else ""
+    return Told(channel_name(delivery.channel), time, words)
 
 
 def _whole(text: str) -> int | None:
