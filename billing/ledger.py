@@ -6,9 +6,7 @@ from datetime import datetime
 from billing.models import LedgerEntry
 
 
-def charge_run(
-    workspace_id: int, run_key: uuid.UUID, spent: int, note: str, now: datetime
-) -> None:
+def charge_run(workspace_id: int, run_key: uuid.UUID, spent: int, note: str, now: datetime) -> None:
     """Write a run's model spending (micro-dollars) as one entry; nothing for $0.00."""
     if spent:
         LedgerEntry.objects.create(

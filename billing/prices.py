@@ -72,6 +72,25 @@ class SeedPrice:
     context_window: int | None
     source: str
 
+    def columns(self) -> dict[str, str | int | None]:
+        """The row as flat values; the `long_` ones are all None where length doesn't matter."""
+        price, long = self.price, self.price.long
+        return {
+            "provider": self.provider,
+            "model": price.model,
+            "input": price.input,
+            "output": price.output,
+            "cached_input": price.cached_input,
+            "cache_write": price.cache_write,
+            "long_above": None if long is None else long.above,
+            "long_input": None if long is None else long.input,
+            "long_output": None if long is None else long.output,
+            "long_cached_input": None if long is None else long.cached_input,
+            "long_cache_write": None if long is None else long.cache_write,
+            "context_window": self.context_window,
+            "source": self.source,
+        }
+
 
 def cost_of(
     price: Price, *, input_tokens: int, output_tokens: int, cached: int = 0, written: int = 0

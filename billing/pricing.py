@@ -42,9 +42,7 @@ def _row(provider: str, model: str, price: Price) -> ModelPrice:
 def seed_price_table(on: datetime) -> int:
     """Add the prices that the table lacks and refresh those that nobody edited; how many rows."""
     rows = [_row(seed.provider, seed.price.model, seed.price) for seed in seed_prices(on)]
-    edited = set(
-        ModelPrice.objects.filter(source="operator").values_list("provider", "model")
-    )
+    edited = set(ModelPrice.objects.filter(source="operator").values_list("provider", "model"))
     fresh = [row for row in rows if (row.provider, row.model) not in edited]
     ModelPrice.objects.bulk_create(
         fresh,

@@ -39,5 +39,5 @@ def configure_logs(*, json: bool) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(logging.INFO)
-    for noisy in ("celery", "kombu", "httpx", "uvicorn.access", "httpcore"):
+    for noisy in ("celery", "kombu", "httpx", "httpx2", "uvicorn.access", "httpcore"):
         logging.getLogger(noisy).setLevel(logging.WARNING)

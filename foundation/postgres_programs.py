@@ -141,15 +141,19 @@ def copy_programs(programs: Programs, into: Path) -> Programs:
 
     A complete copy of the same files is used again.
     """
+    package = programs.bin.parent.parent
     size = (programs.bin / "postgres").stat().st_size
-    target = into / f"postgresql-{programs.version}-{size}" / "pginstall"
+    target = into / f"postgresql-{programs.version}-{size}"
     if not target.exists():
-        half = target.with_name("copying")
+        half = target.with_name("postgresql.copying")
         shutil.rmtree(half, ignore_errors=True)
-        shutil.copytree(programs.bin.parent, half, symlinks=True)
-        target.parent.chmod(0o755)
+        # The programs look for their libraries beside their package, so its layout is kept.
+        for part in (package, package.with_name(f"{package.name}.libs")):
+            if part.exists():
+                shutil.copytree(part, half / part.name, symlinks=True)
+        half.chmod(0o755)
         half.rename(target)
-    return Programs(target / "bin", programs.version)
+    return Programs(target / package.name / "pginstall" / "bin", programs.version)
 
 
 def _account(name: str) -> Account | None:

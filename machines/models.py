@@ -1,6 +1,7 @@
 """Computers of a workspace: a persistent disk plus the right to compute."""
 
 import uuid
+from datetime import timedelta
 
 from django.db import models
 
@@ -62,3 +63,8 @@ class AwakeSpan(models.Model):
 
     def __str__(self) -> str:
         return f"{self.machine} since {self.started_at:%H:%M}"
+
+    @property
+    def length(self) -> timedelta | None:
+        """How long it was; None while it goes on."""
+        return None if self.ended_at is None else self.ended_at - self.started_at

@@ -37,7 +37,7 @@ if ! make_venv; then
     fi
 fi
 rm -f .venv.log
-if ! .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt; then
+if ! .venv/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements.txt; then
     echo "The packages couldn't be installed; pip says why above. Then run the command again." >&2
     exit 1
 fi

@@ -25,9 +25,7 @@ def make_workspace(owner: User | None = None, **fields: Any) -> Workspace:
     workspace = Workspace.objects.create(
         **{"name": f"Harbour {number}", "slug": f"harbour-{number}"} | fields
     )
-    Membership.objects.create(
-        workspace=workspace, user=owner or make_person(), role=Role.OWNER
-    )
+    Membership.objects.create(workspace=workspace, user=owner or make_person(), role=Role.OWNER)
     return workspace
 
 
@@ -55,8 +53,7 @@ def make_agent(
 ) -> Agent:
     """A member of the roster; a script unless said otherwise."""
     return Agent.objects.create(
-        **{"workspace": workspace, "name": name, "slug": name.lower(), "runtime": runtime}
-        | fields
+        **{"workspace": workspace, "name": name, "slug": name.lower(), "runtime": runtime} | fields
     )
 
 
@@ -69,7 +66,7 @@ def make_routine(workspace: Workspace, **fields: Any) -> Routine:
         "name": f"Morning brief {number}",
         "slug": f"morning-brief-{number}",
         "instructions": "echo 'report: done'",
-        "schedule_kind": "day",
+        "schedule_kind": "daily",
         "schedule_values": {"times": ["8:00"]},
         "expressions": ["0 8 * * *"],
         "enabled": True,
@@ -128,6 +125,5 @@ def make_step(run: Run, kind: str, title: str = "", **fields: Any) -> Step:
     """The run's next step."""
     number = run.steps.count() + 1
     return Step.objects.create(
-        **{"run": run, "number": number, "kind": kind, "title": title, "at": run.queued_at}
-        | fields
+        **{"run": run, "number": number, "kind": kind, "title": title, "at": run.queued_at} | fields
     )

@@ -42,6 +42,7 @@ from machines.providers.local_records import (
     machines_in,
     make_folder,
     make_private,
+    release,
 )
 from machines.providers.local_session import Command, LocalSession
 from machines.providers.paths import HOME, inside
@@ -107,7 +108,7 @@ class LocalProvider(Provider):
                 )
             )
         except BaseException:
-            os.close(held)
+            release(held)
             raise
         if not session.over.is_set():
             self._sessions[ref] = session
@@ -154,7 +155,7 @@ class LocalProvider(Provider):
             remove_tree(folder.tmp)
             make_private(folder.tmp, record.uid)
         finally:
-            os.close(held)
+            release(held)
 
     def archive(self, ref: Ref, sink: BinaryIO) -> Manifest:
         folder = self._folder(ref)
@@ -203,7 +204,7 @@ class LocalProvider(Provider):
                 for path in left:
                     remove_tree(path)
             finally:
-                os.close(held)
+                release(held)
         for path in self._root.glob(".gone-*"):
             remove_tree(path)
         return found
@@ -260,7 +261,7 @@ class LocalProvider(Provider):
                 self._measure(folder)
         finally:
             folder.forget_running()
-            os.close(held)
+            release(held)
 
     def _measure(self, folder: Folder) -> int:
         """Measure the disk and record it."""

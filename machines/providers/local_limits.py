@@ -73,7 +73,8 @@ class ControlGroup:
 
     def hold(self, pids: list[int]) -> None:
         for pid in pids:
-            (self._group / "cgroup.procs").write_text(str(pid))
+            with suppress(ProcessLookupError):  # the box failed; bubblewrap will say why
+                (self._group / "cgroup.procs").write_text(str(pid))
 
     def exceeded(self) -> bool:
         return False

@@ -60,6 +60,11 @@ class BoxProcess:
             if not _readable(handle, _DYING):
                 raise ProviderUnavailable("A process of the machine can't be ended. Try again.")
         self._process.wait()
+        if self._first is not None:
+            # Orphaned by now, it is whoever's who takes in orphans: ours, when we are a
+            # container's first process, and then nobody else would ever clear it away.
+            with suppress(ChildProcessError):
+                os.waitid(os.P_PIDFD, self._first, os.WEXITED | os.WNOHANG)
 
     def exit_code(self) -> int | None:
         """The command's code as bubblewrap told it; None when bubblewrap didn't live to tell, or

@@ -104,7 +104,7 @@ class Folder:
         return new
 
     def hold(self) -> int:
-        """Have the machine for oneself, until the descriptor is closed. Raises MachineBusy."""
+        """Have the machine for oneself, until `release`. Raises MachineBusy."""
         self.record()
         held = os.open(self.path / "busy.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -124,7 +124,7 @@ class Folder:
                 raise MachineBusy("The machine is awake. Put it to sleep first.")
             yield record
         finally:
-            os.close(held)
+            release(held)
 
     def note_running(self, run_id: str, pids: list[int]) -> None:
         """Record the processes of the command that is about to begin."""
@@ -226,4 +226,11 @@ def _locked(path: Path) -> Iterator[None]:
         fcntl.flock(held, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(held)
+        release(held)
+
+
+def release(held: int) -> None:
+    """Give a lock back. To close it isn't enough: a process that another thread starts at this
+    very moment has a copy of the descriptor for a while, and the lock would stay as long."""
+    fcntl.flock(held, fcntl.LOCK_UN)
+    os.close(held)

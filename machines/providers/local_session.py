@@ -89,7 +89,7 @@ class LocalSession(Session):
         try:
             last = self._run()
         except Exception as error:
-            last = error
+            last = self._told(error)
         with self._bell_lock:
             self.over.set()
             os.close(self._bell)
@@ -99,6 +99,14 @@ class LocalSession(Session):
         except Exception as error:
             last = error
         self._queue.put(last)
+
+    def _told(self, error: Exception) -> Exception:
+        """An error as `events` raises it: in the family, unless it is the input's own source's."""
+        if not isinstance(error, OSError) or error is self._source_error:
+            return error
+        told = ProviderUnavailable(f"The command couldn't be followed to its end: {error}.")
+        told.__cause__ = error
+        return told
 
     def _run(self) -> Event:
         """The command from start to end. Raises what `events` shall raise."""

@@ -10,7 +10,7 @@ from foundation import database_clock
 from routines_app.configure.models import Unusable, UsableModel, model_for
 from routines_app.fires import Claim
 from routines_app.models import AgentRuntime, Routine, Run
-from routines_app.rules.admission import Admitted, AdmissionFacts, Refused, decide
+from routines_app.rules.admission import AdmissionFacts, Admitted, Refused, decide
 from routines_app.rules.status import LIVE_STATUSES, RunStatus
 
 

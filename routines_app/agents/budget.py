@@ -13,7 +13,7 @@ from routines_app.agents.turn import Usage
 
 # What a provider adds unseen: its tool preamble, the marks around messages.
 SLACK_FIRST = 1_500  # tokens
-SLACK_PART = 96  # tokens for each new part of the conversation
+SLACK_PART = 192  # tokens for each new part of the conversation
 
 # The longest answer that is asked for, and the shortest that is worth paying for.
 MAX_OUTPUT = 8_192  # tokens
@@ -67,11 +67,11 @@ class TurnBudget:
         worst = worst_cost_of(self.price, input_tokens=self._input_bound, output_tokens=max_tokens)
         return Reservation(self._input_bound, max_tokens, worst)
 
-    def charge(self, tokens: Tokens, answer_bytes: int) -> int:
+    def charge(self, tokens: Tokens, answer_bytes: int, parts: int = 1) -> int:
         """Count an answered request at what it cost, and return that.
 
-        `answer_bytes` bounds the answer as it will be sent back; the provider's own count stands
-        where it's higher, since an answer may hold reasoning that isn't shown.
+        `answer_bytes` bounds the answer, in `parts`, as it will be sent back; the provider's own
+        count stands where it's higher, since an answer may hold reasoning that isn't shown.
         """
         cost = cost_of(
             self.price,
@@ -81,7 +81,8 @@ class TurnBudget:
             written=tokens.written,
         )
         self.spent += cost
-        self._input_bound = tokens.input + max(tokens.output, answer_bytes) + SLACK_PART
+        self._input_bound = tokens.input + max(tokens.output, answer_bytes)
+        self.add_text(0, parts=parts + 1)
         self.usage = replace(
             self.usage,
             input_tokens=self.usage.input_tokens + tokens.input,

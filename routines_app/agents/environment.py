@@ -1,8 +1,11 @@
 """Connections that the process's environment holds, for an installation with one owner."""
 
 from collections.abc import Mapping
+from urllib.parse import urlsplit
 
 from routines_app.agents.turn import ModelConnection
+
+OPENAI_HOST = "api.openai.com"
 
 # The names that each provider's own library reads: its key, then its address.
 _NAMES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
@@ -15,14 +18,14 @@ _NAMES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
 def connections_in(environ: Mapping[str, str]) -> list[ModelConnection]:
     """The connections that an environment names, in the order Anthropic, OpenAI, Google.
 
-    With OPENAI_BASE_URL set, OpenAI's is another server that speaks its format, with or without
-    a key. GOOGLE_API_KEY wins over GEMINI_API_KEY. Blank values count as absent.
+    Where OPENAI_BASE_URL names another server than OpenAI's, it's one that speaks its format, with
+    or without a key. GOOGLE_API_KEY wins over GEMINI_API_KEY. Blank values count as absent.
     """
     found: list[ModelConnection] = []
     for provider, keys, addresses in _NAMES:
         key, address = _first(environ, keys), _first(environ, addresses)
         match provider:
-            case "openai" if address:
+            case "openai" if address and urlsplit(address).hostname != OPENAI_HOST:
                 found.append(ModelConnection("openai-compatible", key, address))
             case "anthropic" | "openai" | "google" if key:
                 found.append(ModelConnection(provider, key, address or None))

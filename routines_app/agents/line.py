@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from routines_app.agents.budget import Tokens, bytes_of
+from routines_app.agents.providers import http_client, open_model, settings_for
 from routines_app.agents.tools import Tool
 from routines_app.agents.trouble import BROKE_OFF, NO_COUNT, Exchange, Trouble, trouble_of
 from routines_app.agents.turn import ModelConnection
@@ -29,13 +30,6 @@ if TYPE_CHECKING:
 TICK = 0.2  # seconds between looks at whether the turn has to end
 SILENCE = 60.0  # seconds without a byte after which a request is given up
 LONGEST = 300.0  # seconds that one answer may take, however lively its stream
-
-# Named, so that a worker's own environment can't send a person's work elsewhere.
-ADDRESSES = {
-    "anthropic": "https://api.anthropic.com",
-    "openai": "https://api.openai.com/v1",
-    "google": "https://generativelanguage.googleapis.com",
-}
 
 
 @dataclass(frozen=True)
@@ -96,6 +90,12 @@ class Conversation:
             )
         )
 
+    def prompt(self, text: str) -> None:
+        """Say one thing more from the person's side."""
+        from pydantic_ai.messages import ModelRequest, UserPromptPart
+
+        self.messages.append(ModelRequest(parts=[UserPromptPart(text)]))
+
 
 class ModelLine:
     """An open line to one model; a context manager. Used by one thread."""
@@ -130,9 +130,9 @@ class ModelLine:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(timeout=10)
+        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(timeout=10)
+        self._thread.join()
         self._loop.close()
 
     def ask(
@@ -163,14 +163,14 @@ class ModelLine:
         stream = None
         try:
             if self._model is None:
-                self._client = _http_client(self._silence, lambda: self._exchange)
-                self._model = _open_model(self._connection, self._name, self._client)
+                self._client = http_client(self._silence, lambda: self._exchange)
+                self._model = open_model(self._connection, self._name, self._client)
             async with (
                 asyncio.timeout(self._longest),
                 model_request_stream(
                     self._model,
                     conversation.messages,
-                    model_settings=_settings(self._connection, max_tokens, self._silence),
+                    model_settings=settings_for(self._connection, max_tokens, self._silence),
                     model_request_parameters=_parameters(self._tools),
                 ) as stream,
             ):
@@ -188,112 +188,10 @@ class ModelLine:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
         if self._client is not None:
-            await self._client.aclose()
+            async with asyncio.timeout(5):
+                await self._client.aclose()
         await self._loop.shutdown_asyncgens()
         await self._loop.shutdown_default_executor()
-
-
-class SecondRequest(Exception):
-    """A library tried to send a second request for one that was asked for."""
-
-
-def _http_client(silence: float, exchange: Callable[[], Exchange]) -> "httpx2.AsyncClient":
-    import httpx2
-
-    async def before(request: httpx2.Request) -> None:
-        seen = exchange()
-        if seen.sent:
-            raise SecondRequest("A second request was about to be sent.")
-        seen.sent = True
-        limits = {"connect": min(10.0, silence), "read": silence, "write": silence, "pool": 10.0}
-        request.extensions = {**request.extensions, "timeout": limits}
-        for name in ("OpenAI-Organization", "OpenAI-Project"):
-            # The library takes these from the worker's environment; the key isn't the worker's.
-            request.headers.pop(name, None)
-
-    async def after(response: httpx2.Response) -> None:
-        seen = exchange()
-        seen.status = response.status_code
-        seen.location = response.headers.get("location", "")
-
-    return httpx2.AsyncClient(
-        timeout=httpx2.Timeout(silence, connect=min(10.0, silence)),
-        follow_redirects=False,
-        event_hooks={"request": [before], "response": [after]},
-    )
-
-
-def _open_model(
-    connection: ModelConnection, name: str, client: "httpx2.AsyncClient"
-) -> "Model[Any]":
-    base_url = connection.base_url or ADDRESSES.get(connection.provider)
-    if base_url is None:
-        raise ValueError("An OpenAI-compatible connection needs a base address.")
-    match connection.provider:
-        case "anthropic":
-            return _anthropic(connection.api_key, base_url, name, client)
-        case "google":
-            return _google(connection.api_key, base_url, name, client)
-        case "openai" | "openai-compatible":
-            return _openai(connection, base_url, name, client)
-
-
-def _anthropic(key: str, base_url: str, name: str, client: "httpx2.AsyncClient") -> "Model[Any]":
-    from anthropic import AsyncAnthropic
-    from pydantic_ai.models.anthropic import AnthropicModel
-    from pydantic_ai.providers.anthropic import AnthropicProvider
-
-    sdk = AsyncAnthropic(api_key=key, base_url=base_url, http_client=client, max_retries=0)
-    return AnthropicModel(name, provider=AnthropicProvider(anthropic_client=sdk))
-
-
-def _google(key: str, base_url: str, name: str, client: "httpx2.AsyncClient") -> "Model[Any]":
-    from pydantic_ai.models.google import GoogleModel
-    from pydantic_ai.providers.google import GoogleProvider
-
-    provider = GoogleProvider(api_key=key, base_url=base_url, http_client=client)
-    return GoogleModel(name, provider=provider)
-
-
-def _openai(
-    connection: ModelConnection, base_url: str, name: str, client: "httpx2.AsyncClient"
-) -> "Model[Any]":
-    from openai import AsyncOpenAI
-    from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
-    from pydantic_ai.profiles.openai import OpenAIModelProfile
-    from pydantic_ai.providers.openai import OpenAIProvider
-    from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
-
-    # A server that needs no key still gets one: the library insists.
-    sdk = AsyncOpenAI(
-        api_key=connection.api_key or "none",
-        base_url=base_url,
-        http_client=client,
-        max_retries=0,
-    )
-    if connection.provider == "openai":
-        return OpenAIResponsesModel(name, provider=OpenAIProvider(openai_client=sdk))
-    # Most compatible servers know only the older name of the limit, and a limit that is ignored
-    # is no cap. A stream without its closing reason was cut.
-    profile = OpenAIModelProfile(
-        openai_chat_supports_max_completion_tokens=False,
-        openai_chat_streaming_requires_finish_reason=True,
-    )
-    provider = OpenAICompatibleProvider("compatible", openai_client=sdk, profile=profile)
-    return OpenAIChatModel(name, provider=provider)
-
-
-def _settings(connection: ModelConnection, max_tokens: int, silence: float) -> Any:
-    settings: dict[str, object] = {"max_tokens": max_tokens, "timeout": silence}
-    match connection.provider:
-        case "anthropic":
-            settings["cache"] = True
-        case "openai":
-            # What a routine reads isn't the provider's to keep.
-            settings["openai_store"] = False
-        case "google" | "openai-compatible":
-            pass
-    return settings
 
 
 def _parameters(tools: tuple[Tool, ...]) -> Any:
@@ -321,8 +219,6 @@ def _read(response: "ModelResponse") -> Reply | Trouble:
     usage = response.usage
     closed = response.finish_reason or (response.provider_details or {}).get("finish_reason")
     partial = response.text or ""
-    if response.state != "complete" and not closed:
-        return Trouble(BROKE_OFF, "The answer ended without its closing mark.", partial=partial)
     if not closed:
         return Trouble(BROKE_OFF, "The answer ended without its closing mark.", partial=partial)
     if usage.unmeasured_requests or usage.input_tokens <= 0:

@@ -44,7 +44,7 @@ from routines_app.agents.wording import (
 
 PAUSES = (1.0, 4.0)  # seconds before the second and third try, unless the provider names its own
 TRIES = {1: "one try", 2: "two tries", 3: "three tries"}
-CUT = "Your call was cut off at the limit on one answer, so nothing was done. Use smaller pieces."
+CUT = "Your answer was cut off at the limit on one answer, so it wasn't used. Use smaller pieces."
 NOT_JSON = "Its arguments weren't a JSON object, so nothing was done. Call it again."
 
 
@@ -144,7 +144,7 @@ class _Turn:
             tries += 1
             answer = self._ask(reservation)
             if isinstance(answer, Reply):
-                self._unshown += self._budget.charge(answer.tokens, answer.heft)
+                self._unshown += self._budget.charge(answer.tokens, answer.heft, len(answer.parts))
                 self._steps.spent(self._budget.spent, self._budget.usage)
                 self._facts = {
                     "input_tokens": answer.tokens.input,
@@ -220,11 +220,22 @@ class _Turn:
                 return told
             results.append((part, told))
         if not results:
-            return self._ended_in_text(reply)
+            if not reply.cut:
+                return self._ended_in_text(reply)
+            self._cut_at_the_limit(reply)
+            return None
         self._talk.hear(reply)
         self._talk.tell(results)
         self._budget.add_text(bytes_of(*(text for _, text in results)), parts=len(results))
         return None
+
+    def _cut_at_the_limit(self, reply: Reply) -> None:
+        """Ask for smaller pieces: an answer was too long for one, and held no whole call."""
+        self._record(NewStep(StepKind.NOTE, "Its answer was cut off at the limit on one answer"))
+        if reply.parts:
+            self._talk.hear(reply)
+        self._talk.prompt(CUT)
+        self._budget.add_text(bytes_of(CUT))
 
     def _call(self, call: Called, *, cut: bool) -> str | TurnOutcome:
         self._tick()
@@ -260,7 +271,7 @@ class _Turn:
             )
         )
         if finish.blocked:
-            return self._outcome("fail_agent", body=finish.body, reason=finish.blocked)
+            return self._outcome("fail_agent", body=finish.body, facts={"reason": finish.blocked})
         code = "done_changed" if finish.changed else "done_unchanged"
         return self._outcome(code, headline=finish.headline, body=finish.body)
 
@@ -269,7 +280,7 @@ class _Turn:
         if not text:
             variant = "refused" if reply.refused else "gave an empty answer"
             self._record(NewStep(StepKind.NOTE, f"The model {variant}"))
-            return self._outcome("fail_empty", variant=variant)
+            return self._outcome("fail_empty", facts={"variant": variant})
         if says_nothing_changed(text):
             return self._outcome("done_unchanged")
         headline = first_sentence(text)
@@ -299,15 +310,21 @@ class _Turn:
     def _failed(self, trouble: Trouble, tries: int, more: str = "") -> TurnOutcome:
         variant = trouble.variant or f"{NO_ANSWER} after {TRIES.get(tries, f'{tries} tries')}"
         reason = f"{trouble.reason} {more}".strip()
-        return self._outcome("fail_model", body=trouble.partial, variant=variant, reason=reason)
+        facts: dict[str, object] = {"variant": variant, "reason": reason}
+        return self._outcome("fail_model", body=trouble.partial, facts=facts)
 
     def _stopped(self, code: str, **facts: object) -> TurnOutcome:
         if self._unshown:
             self._record(NewStep(StepKind.NOTE, "A request was broken off"))
-        return self._outcome(code, doing=self._doing, **facts)
+        return self._outcome(code, facts={"doing": self._doing, **facts})
 
     def _outcome(
-        self, code: str, *, headline: str = "", body: str = "", **facts: object
+        self,
+        code: str,
+        *,
+        headline: str = "",
+        body: str = "",
+        facts: dict[str, object] | None = None,
     ) -> TurnOutcome:
         return TurnOutcome(
             code=code,
@@ -316,7 +333,7 @@ class _Turn:
             body=middle_cut(body, BODY),
             spent=self._budget.spent,
             usage=self._budget.usage,
-            facts=facts,
+            facts=facts or {},
         )
 
 

@@ -2,6 +2,8 @@
 that providers can serve them from their cache; what differs is in the first message.
 """
 
+import re
+
 from routines_app.agents.turn import TurnRequest
 
 SYSTEM = """\
@@ -49,5 +51,5 @@ def first_message(request: TurnRequest) -> str:
 def as_data(source: str, text: str) -> str:
     """A text marked as data. A closing mark inside it is disarmed, so that it can't end early."""
     safe = text.replace("</data", "<\\/data")
-    name = source.replace('"', "'")
+    name = re.sub('[<>"\n]', "'", source)
     return f'<data from="{name}">\n{safe}\n</data>'

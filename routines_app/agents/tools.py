@@ -265,7 +265,7 @@ def _optional(arguments: dict[str, object], name: str) -> str:
         return ""
     if not isinstance(value, str):
         raise BadArguments(f"Give {name} as a text.")
-    return value.replace("\x00", "\ufffd")
+    return value
 
 
 def _about(name: str, arguments: dict[str, object]) -> str:

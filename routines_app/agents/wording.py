@@ -21,9 +21,15 @@ def last_line(text: str) -> str:
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
 
 
+def storable(text: str) -> str:
+    """A text as a database takes it: without NUL and without halves of surrogate pairs."""
+    return text.encode("utf-8", errors="replace").decode().replace("\x00", "�")
+
+
 def one_line(text: str, limit: int = TITLE) -> str:
-    """The first line that isn't blank, at most `limit` characters long."""
-    first = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    """The first line that isn't blank, at most `limit` characters long, and storable."""
+    lines = storable(text).splitlines()
+    first = next((line.strip() for line in lines if line.strip()), "")
     return first if len(first) <= limit else first[: limit - 1].rstrip() + "…"
 
 
@@ -35,7 +41,8 @@ def first_sentence(text: str) -> str:
 
 
 def middle_cut(text: str, limit: int = CONTENT) -> str:
-    """A text of at most about `limit` characters: its start and its end, where it's longer."""
+    """A storable text of at most about `limit` characters: its start and its end, if longer."""
+    text = storable(text)
     if len(text) <= limit:
         return text
     start, end = limit * 2 // 3, limit // 3
@@ -44,5 +51,5 @@ def middle_cut(text: str, limit: int = CONTENT) -> str:
 
 
 def as_text(data: bytes) -> str:
-    """Bytes as text, whatever they hold. PostgreSQL stores no NUL, so those are replaced too."""
-    return data.decode("utf-8", errors="replace").replace("\x00", "�")
+    """Bytes as text, whatever they hold."""
+    return data.decode("utf-8", errors="replace")

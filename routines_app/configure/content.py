@@ -6,7 +6,7 @@ from typing import Any
 
 from routines_app.models import Routine
 from routines_app.models.routine import DEFAULT_CAP
-from routines_app.rules.schedule import Schedule
+from routines_app.rules.schedule import Schedule, to_json
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,7 @@ class RoutineContent:
             "instructions": self.instructions,
             "agent_id": self.agent_id,
             "machine_id": self.machine_id,
-            "schedule": {
-                "kind": self.schedule.kind.value,
-                "values": dict(self.schedule.values),
-                "zone": self.schedule.zone,
-            },
+            "schedule": to_json(self.schedule),
             "folder": self.folder,
             "check_command": self.check_command,
             "cap": self.cap,

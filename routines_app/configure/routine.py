@@ -164,9 +164,7 @@ def _fill(routine: Routine, content: RoutineContent) -> None:
     routine.notify = content.notify
 
 
-def _keep_version(
-    routine: Routine, person: User, now: datetime, content: RoutineContent
-) -> None:
+def _keep_version(routine: Routine, person: User, now: datetime, content: RoutineContent) -> None:
     RoutineVersion.objects.create(
         routine=routine,
         number=routine.version,

@@ -49,7 +49,9 @@ def problems(workspace: Workspace, content: RoutineContent, now: datetime) -> li
         wrong("conversation", "Choose whether it starts fresh each time.")
     if content.notify not in ("change", "every", "failure"):
         wrong("notify", "Choose when you want to be told.")
-    if content.folder and not re.fullmatch(r"(~|~/[^\x00\n]*|[^/~\x00\n][^\x00\n]*)", content.folder):
+    if content.folder and not re.fullmatch(
+        r"(~|~/[^\x00\n]*|[^/~\x00\n][^\x00\n]*)", content.folder
+    ):
         wrong("folder", "Write a folder beneath home, such as ~/my-repository.")
     if len(content.folder) > 300:
         wrong("folder", "Shorten the folder to 300 characters.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from datetime import timedelta
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -13,9 +13,7 @@ from accounts.models import User, Workspace
 from foundation import clock
 from machines.models import Machine
 from routines_app.models.agent import Agent
-
-if TYPE_CHECKING:
-    from routines_app.rules.schedule import Schedule
+from routines_app.rules.kinds import Schedule, ScheduleKind
 
 DEFAULT_CAP = 500_000  # micro-dollars
 
@@ -79,7 +77,7 @@ class Routine(models.Model):
     created_at = models.DateTimeField(default=clock.now)
     deleted_at = models.DateTimeField(null=True, blank=True)
 
-    objects: ClassVar[models.Manager[Routine]] = RoutineQueries.as_manager()  # type: ignore[assignment]
+    objects: ClassVar[models.Manager[Routine]] = RoutineQueries.as_manager()
 
     class Meta:
         constraints = [
@@ -108,8 +106,6 @@ class Routine(models.Model):
     @property
     def schedule(self) -> Schedule:
         """Its schedule as a value for the rules."""
-        from routines_app.rules.schedule import Schedule, ScheduleKind
-
         return Schedule(ScheduleKind(self.schedule_kind), self.schedule_values, self.zone)
 
     @property

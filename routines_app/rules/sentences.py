@@ -164,9 +164,7 @@ def _refusal(status: RunStatus, facts: RunFacts) -> Sentence:
     match status:
         case RunStatus.SKIP_OFF:
             by = f"By {facts.person}." if facts.person else ""
-            return Sentence(
-                lead, "The routine was turned off.", by, Act("turn_on", "Turn it on")
-            )
+            return Sentence(lead, "The routine was turned off.", by, Act("turn_on", "Turn it on"))
         case RunStatus.SKIP_PAUSED:
             by = f"By {facts.person}." if facts.person else ""
             return Sentence(lead, "The workspace was paused.", by)
@@ -334,9 +332,7 @@ def _check_failure(status: RunStatus, facts: RunFacts) -> Sentence:
             named = f' called "{facts.command}"' if facts.command else " that the check names"
             return Sentence("Failed.", f"{facts.machine} has no command{named}.", exit_words, fix)
         case RunStatus.FAIL_CHECK_DENIED:
-            return Sentence(
-                "Failed.", "The check isn’t allowed to run that file.", exit_words, fix
-            )
+            return Sentence("Failed.", "The check isn’t allowed to run that file.", exit_words, fix)
         case RunStatus.FAIL_CHECK_TIMEOUT:
             limit = f"{facts.limit_seconds or 60:g} seconds"
             return Sentence("Failed.", f"The check was still going after {limit}.", last, fix)
@@ -369,4 +365,3 @@ def _stop(text: str) -> str:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
-

@@ -97,9 +97,7 @@ class RunStatus(StrEnum):
         match self:
             case RunStatus.QUEUED:
                 return Shape.WAITING
-            case (
-                RunStatus.WAKING | RunStatus.CHECKING | RunStatus.RUNNING | RunStatus.STOPPING
-            ):
+            case RunStatus.WAKING | RunStatus.CHECKING | RunStatus.RUNNING | RunStatus.STOPPING:
                 return Shape.LIVE
             case RunStatus.DONE_CHANGED:
                 return Shape.DONE
@@ -206,9 +204,7 @@ class RunStatus(StrEnum):
                 return Rings.NO
 
 
-_LIVE = frozenset(
-    {RunStatus.WAKING, RunStatus.CHECKING, RunStatus.RUNNING, RunStatus.STOPPING}
-)
+_LIVE = frozenset({RunStatus.WAKING, RunStatus.CHECKING, RunStatus.RUNNING, RunStatus.STOPPING})
 LIVE_STATUSES: tuple[RunStatus, ...] = tuple(s for s in RunStatus if s.live)
 OPEN_STATUSES: tuple[RunStatus, ...] = tuple(s for s in RunStatus if not s.final)
 FINAL_STATUSES: tuple[RunStatus, ...] = tuple(s for s in RunStatus if s.final)

@@ -14,6 +14,4 @@ def should_ring(status: RunStatus, notify: str) -> bool:
         case Rings.NO:
             return False
         case Rings.AS_SET:
-            return notify == "every" or (
-                notify == "change" and status is RunStatus.DONE_CHANGED
-            )
+            return notify == "every" or (notify == "change" and status is RunStatus.DONE_CHANGED)

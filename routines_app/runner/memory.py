@@ -42,8 +42,6 @@ def folder_marks(provider: Provider, ref: Ref, folder: str) -> dict[str, tuple[i
     return marks
 
 
-def files_changed(
-    before: dict[str, tuple[int, float]], after: dict[str, tuple[int, float]]
-) -> int:
+def files_changed(before: dict[str, tuple[int, float]], after: dict[str, tuple[int, float]]) -> int:
     """How many files are new, gone or different."""
     return sum(before.get(path) != after.get(path) for path in before.keys() | after.keys())

@@ -18,19 +18,21 @@ from routines_app.runner.ending import Ending
 log = structlog.get_logger()
 
 
-def advance(claim: Claim, before: tuple[RunStatus, ...], after: RunStatus, **times: datetime) -> bool:
+def advance(
+    claim: Claim, before: tuple[RunStatus, ...], after: RunStatus, **times: datetime
+) -> bool:
     """Move a live run on; False when it isn't where we left it or the claim is lost."""
     return (
-        Run.objects.filter(
-            pk=claim.run_id, status__in=before, fire__claim_token=claim.token
-        ).update(status=after, **times)
+        Run.objects.filter(pk=claim.run_id, status=before, fire__claim_token=claim.token).update(
+            status=after, **times
+        )
         == 1
     )
 
 
 def awake(claim: Claim) -> bool:
     """Note that the machine is awake; the run still counts as waking until its effects begin."""
-    return advance(claim, (RunStatus.WAKING,), RunStatus.WAKING, awake_at=database_clock.now())
+    return advance(claim, RunStatus.WAKING, RunStatus.WAKING, awake_at=database_clock.now())
 
 
 def begin_effects(claim: Claim, status: RunStatus) -> bool:
@@ -53,9 +55,7 @@ def begin_effects(claim: Claim, status: RunStatus) -> bool:
 def checked(claim: Claim) -> bool:
     """The check found something: the turn begins."""
     now = database_clock.now()
-    return advance(
-        claim, (RunStatus.CHECKING,), RunStatus.RUNNING, checked_at=now, turn_at=now
-    )
+    return advance(claim, RunStatus.CHECKING, RunStatus.RUNNING, checked_at=now, turn_at=now)
 
 
 def finish(claim: Claim, ending: Ending) -> bool:
@@ -73,7 +73,7 @@ def finish(claim: Claim, ending: Ending) -> bool:
 
 
 def finish_unclaimed(fire_id: int, ending: Ending) -> bool:
-    """End a run that nobody holds (a person stopped it while it waited); False when it's too late."""
+    """End a run that nobody holds: a person stopped it while it waited. False when it's too late."""
     with transaction.atomic():
         fire = (
             Fire.objects.select_for_update()
@@ -132,6 +132,4 @@ def _count(routine: Routine, run: Run, ending: Ending, began: bool) -> None:
         routine.enabled, routine.off_reason, routine.off_at = False, "once", run.finished_at
         routine.next_fire_at = None
         run.facts = {**run.facts, "was_once": True}
-    routine.save(
-        update_fields=["streak", "enabled", "off_reason", "off_at", "next_fire_at"]
-    )
+    routine.save(update_fields=["streak", "enabled", "off_reason", "off_at", "next_fire_at"])

@@ -158,9 +158,7 @@ def _check(run: Run, computer: MachineComputer, steps: StoredSteps) -> CarryOn |
             facts={"exit_code": result.exit_code, "reason": result.reason},
         )
     )
-    return read_check(
-        result.exit_code, result.reason, result.output, result.stderr, result.seconds
-    )
+    return read_check(result.exit_code, result.reason, result.output, result.stderr, result.seconds)
 
 
 def _turn(ready: Ready, computer: MachineComputer, steps: StoredSteps, state: str) -> TurnOutcome:

@@ -180,6 +180,7 @@ class FakeProvider:
             cached=cached,
             written=written,
             counted=answer.counted,
+            thinking=min(answer.thinking, output),
             stop=answer.stop,
         )
 
@@ -277,6 +278,11 @@ def _handler(provider: FakeProvider) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
+# What has been fetched, merged or not; without an upstream, what is here.
+_LOG = "git log -n 20 --format='%h %s'"
+_NEWEST_COMMITS = f"{_LOG} '@{{u}}' 2>/dev/null || {_LOG}"
+
+
 def clever(seen: Seen) -> Move:
     """A model for walks by hand: it looks at what the task is about, does one thing, and ends.
 
@@ -290,7 +296,7 @@ def clever(seen: Seen) -> Move:
         if not seen.results:
             return Answer(
                 text="I'll look at the newest commits.",
-                calls=(("run_command", {"command": "git log -n 20 --format='%h %s'"}),),
+                calls=(("run_command", {"command": _NEWEST_COMMITS}),),
             )
         newest = next(iter(_data_lines(seen.results[-1])), "")
         subject = newest.partition(" ")[2]

@@ -41,6 +41,7 @@ class Sent:
     cached: int
     written: int
     counted: bool
+    thinking: int = 0
     stop: str = ""
 
 
@@ -349,7 +350,7 @@ class OpenAIResponses:
                 "input_tokens": sent.input,
                 "input_tokens_details": {"cached_tokens": sent.cached},
                 "output_tokens": sent.output,
-                "output_tokens_details": {"reasoning_tokens": 0},
+                "output_tokens_details": {"reasoning_tokens": sent.thinking},
                 "total_tokens": sent.input + sent.output,
             }
         return whole
@@ -448,7 +449,8 @@ class GoogleGenerate:
             whole["usageMetadata"] = {
                 "promptTokenCount": sent.input,
                 "cachedContentTokenCount": sent.cached,
-                "candidatesTokenCount": sent.output,
+                "candidatesTokenCount": sent.output - sent.thinking,
+                "thoughtsTokenCount": sent.thinking,
                 "totalTokenCount": sent.input + sent.output,
             }
         return whole
@@ -464,7 +466,15 @@ class GoogleGenerate:
         yield _data(whole)
 
     def error(self, status: int, message: str, kind: str) -> Json:
-        names = {400: "INVALID_ARGUMENT", 403: "PERMISSION_DENIED", 429: "RESOURCE_EXHAUSTED"}
+        names = {
+            400: "INVALID_ARGUMENT",
+            401: "UNAUTHENTICATED",
+            403: "PERMISSION_DENIED",
+            404: "NOT_FOUND",
+            429: "RESOURCE_EXHAUSTED",
+            503: "UNAVAILABLE",
+            529: "UNAVAILABLE",
+        }
         name = kind or names.get(status, "INTERNAL")
         return {"error": {"code": status, "message": message, "status": name}}
 

