@@ -118,10 +118,7 @@ def page_context(request: WorkspaceRequest, run: Run, after: int = 0) -> dict[st
         "how": _how_heading(run),
         "body": agent_html(run.body) if over and run.body.strip() else "",
         "memory": memory_diff(run.state_before, run.state_after) if over else [],
-        "told": [
-            _told_words(*each)
-            for each in ((d.channel, d.state, d.answer, d.ended_at) for d in told)
-        ],
+        "told": [_told_words(delivery, zone) for delivery in told],
         "facts": run_facts(run, now, zone),
         "typical": typical,
         "chip_word": sentence.lead.removesuffix("."),
