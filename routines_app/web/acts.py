@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from django.urls import reverse
+from django.urls import NoReverseMatch, reverse
 
 from routines_app.models import Run
 from routines_app.rules.sentences import Act
@@ -45,12 +45,20 @@ def act_link(act: Act | None, run: Run) -> ActLink | None:
         case "see_failures":
             return ActLink(act.words, reverse("routine", args=routine))
         case "models":
-            return ActLink(act.words, reverse("models", args=[run.workspace.slug]))
+            return _optional(act.words, "models", [run.workspace.slug])
         case "start_machine" | "restore" if run.machine:
             machine = [run.workspace.slug, run.machine.slug]
-            return ActLink(act.words, reverse("machine", args=machine))
+            return _optional(act.words, "machine", machine)
         case _:
             return None
+
+
+def _optional(words: str, name: str, args: list[str]) -> ActLink | None:
+    """A link to a page that may not be served here; None when it isn't."""
+    try:
+        return ActLink(words, reverse(name, args=args))
+    except NoReverseMatch:
+        return None
 
 
 def _page(run: Run, number: int) -> str:

@@ -9,7 +9,7 @@ from machines.models import Machine
 from routines_app.configure.content import FieldError
 from routines_app.models import Agent
 from routines_app.rules import zones
-from routines_app.rules.kinds import ALL_DAYS, MOST_TIMES, WEEKEND, WORKDAYS
+from routines_app.rules.kinds import ALL_DAYS, WEEKEND, WORKDAYS
 from routines_app.rules.read_back import ORDER
 from routines_app.rules.wording import MONTHS_IN_WORDS, WEEKDAYS_IN_WORDS, ordinal
 from routines_app.web.form_state import FormState
@@ -31,7 +31,7 @@ class Choice:
 class Control:
     """One blank, or a piece of text between blanks."""
 
-    shape: Literal["text", "select", "input", "date", "days", "add"]
+    shape: Literal["text", "select", "input", "date", "days"]
     name: str = ""
     id: str = ""
     label: str = ""
@@ -154,8 +154,6 @@ def _times(state: FormState, wrong: bool) -> Iterator[Control]:
         label = "Time of day" if index == 0 else f"Time of day, number {index + 1}"
         size = max(len(text), 4)
         yield Control("input", "times", f"times{number}", label, text, size=size, bad=wrong)
-    if len(texts) < MOST_TIMES:
-        yield Control("add", label="Add a time")
 
 
 def _window(state: FormState, wrong: bool) -> Iterator[Control]:

@@ -12,7 +12,7 @@ from django.http import QueryDict
 from routines_app.configure.content import FieldError, RoutineContent
 from routines_app.rules import zones
 from routines_app.rules.checks import read_instant
-from routines_app.rules.kinds import Schedule, ScheduleKind, schedule_of
+from routines_app.rules.kinds import MOST_TIMES, Schedule, ScheduleKind, schedule_of
 from routines_app.rules.times import Question, Settled, read_time
 from routines_app.rules.wording import figures, minutes_of
 from routines_app.web.sentence import code_of, form_template, option_of, pieces
@@ -67,6 +67,11 @@ class FormState:
     def blanks(self) -> set[str]:
         """The names of the blanks in its sentence."""
         return {part for kind, part in pieces(form_template(self.kind)) if kind == "blank"}
+
+    @property
+    def may_add_time(self) -> bool:
+        """Whether its sentence has room for one more time."""
+        return "times" in self.blanks and len(self.times) < MOST_TIMES
 
 
 _TEXTS = (

@@ -183,10 +183,11 @@ def read_memory(routine: Routine) -> str | None:
 def _rules(routine: Routine) -> list[tuple[str, str, str]]:
     """Name, words, and whether the words are a command."""
     kept = routine.conversation == "continued"
+    minutes = routine.time_limit.total_seconds() / 60
     tells = {"change": "The bell, on change", "every": "The bell, every time"}
     return [
         ("Cost cap", f"{dollars(routine.cap)} a run", ""),
-        ("Time limit", took(routine.time_limit.total_seconds()), ""),
+        ("Time limit", f"{minutes:g} minute{'' if minutes == 1 else 's'}", ""),
         ("Steps", f"{routine.step_limit} at most", ""),
         ("Check first", routine.check_command or "None, always runs", routine.check_command),
         ("Folder", routine.working_folder, routine.working_folder),

@@ -80,7 +80,9 @@ class ListRow:
 
     @property
     def rest(self) -> str:
-        """What follows the dash."""
+        """What follows the dash; a quiet check says enough by its lead."""
+        if self.last_shape is Shape.STUB:
+            return ""
         return self.sentence.rest.removesuffix(".") if self.sentence else ""
 
     @property

@@ -37,7 +37,8 @@ def run_facts(run: Run, now: datetime, zone: str) -> list[tuple[str, str]]:
     if agent:
         pairs.append(("Agent", f"{agent}, version {version}" if version else str(agent)))
     elif run.routine.agent:
-        pairs.append(("Agent", f"{run.routine.agent}, not reached"))
+        reached = ", not reached" if is_over(run) else ""
+        pairs.append(("Agent", f"{run.routine.agent}{reached}"))
     pairs.append(("Model", _model(run, snapshot)))
     pairs.append(("Machine", str(snapshot.get("machine") or run.machine or "")))
     if snapshot.get("conversation"):

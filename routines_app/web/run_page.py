@@ -100,7 +100,8 @@ def page_context(request: WorkspaceRequest, run: Run, after: int = 0) -> dict[st
     told = list(run.deliveries.order_by("id"))
     typical = typical_of([run.routine_id]).get(run.routine_id)
     place = place_in_line(run) if run.status == RunStatus.QUEUED else 0
-    sentence = sentence_for(run, zone=zone, now=now, place=place, doing=_doing(steps))
+    doing = "" if over else _doing(steps)
+    sentence = sentence_for(run, zone=zone, now=now, place=place, doing=doing)
     began = run.waking_at or run.queued_at
     new = [step for step in steps if step.number > after]
     return {

@@ -1,4 +1,7 @@
-// Presses a form's button once: a second click while the first is on its way is one request.
+// Small things of the routine pages: a form's button is pressed once (a second click while the
+// first is on its way is the same request), and a long heartbeat shows its newest end.
+
+for (const beat of document.querySelectorAll(".bigbeat")) beat.scrollLeft = beat.scrollWidth;
 
 document.addEventListener("submit", (event) => {
   const button = event.submitter;
