@@ -205,6 +205,8 @@ CELERY_WORKER_REDIRECT_STDOUTS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_ROUTES = {
     "routines_app.tasks.take_fire": {"queue": "runner"},
+    "routines_app.tasks.wake": {"queue": "runner"},
+    "routines_app.tasks.test_model_key": {"queue": "runner"},
     "routines_app.tasks.*": {"queue": "clock"},
 }
 CELERY_BEAT_SCHEDULE = {

@@ -19,8 +19,8 @@ ALLOWED = {
 _BEAT = """
 INSERT INTO routines_app_beat AS b (name, at) VALUES (%(name)s, %(now)s)
 ON CONFLICT (name) DO UPDATE SET
-    gap_from = CASE WHEN %(now)s - b.at > make_interval(secs => %(gap)s) THEN b.at ELSE b.gap_from END,
-    gap_to = CASE WHEN %(now)s - b.at > make_interval(secs => %(gap)s) THEN %(now)s ELSE b.gap_to END,
+    gap_from = CASE WHEN b.at < %(long_ago)s THEN b.at ELSE b.gap_from END,
+    gap_to = CASE WHEN b.at < %(long_ago)s THEN %(now)s ELSE b.gap_to END,
     at = GREATEST(b.at, %(now)s)
 """
 
@@ -36,7 +36,7 @@ class Behind:
 def beat(name: str, now: datetime) -> None:
     """Say that this piece of work has just ended well."""
     with connection.cursor() as cursor:
-        cursor.execute(_BEAT, {"name": name, "now": now, "gap": GAP.total_seconds()})
+        cursor.execute(_BEAT, {"name": name, "now": now, "long_ago": now - GAP})
 
 
 def last_beat(name: str) -> datetime | None:

@@ -43,6 +43,15 @@ def take_fire(fire_id: int) -> None:
     run_fire.take_fire(fire_id)
 
 
+@app.task(name="routines_app.tasks.wake")
+def wake(machine_id: int, why: str) -> None:
+    """Wake a machine before anybody waits for it."""
+    from machines.models import Machine
+    from routines_app import admission
+
+    admission.wake_machine(Machine.objects.get(pk=machine_id), why)
+
+
 @app.task(name="routines_app.tasks.deliver")
 def deliver(delivery_id: int) -> None:
     """Tell one channel of one run."""
