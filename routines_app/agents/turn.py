@@ -5,7 +5,7 @@ to a `StepSink` as it ends, and returns one `TurnOutcome`. It never raises for s
 belongs on the run's row; `TurnInterrupted` from the sink passes through untouched.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, Protocol
@@ -32,8 +32,9 @@ class NewStep:
     """One step of a turn, ready to be stored.
 
     `title` is one line (a command, a path, the first line of text); `content` is bounded text;
-    `cost` is micro-dollars; `seconds` is wall time; `facts` holds small JSON values such as
-    `exit_code`, `lines`, `input_tokens`.
+    `cost` is micro-dollars: a request's cost sits on the first step that came of it, so that the
+    steps' costs add up to what the turn spent. `seconds` is wall time; `facts` holds small JSON
+    values such as `exit_code`, `lines`, `input_tokens`.
     """
 
     kind: StepKind
@@ -45,17 +46,18 @@ class NewStep:
 
 
 class TurnInterrupted(Exception):
-    """The turn has to end now: a person pressed Stop, the runner is draining, or its claim is lost."""
+    """The turn has to end now: someone pressed Stop, the runner drains, or its claim is lost."""
 
 
 class StepSink(Protocol):
     """Where a turn reports. Each method raises TurnInterrupted when the turn has to end."""
 
     def record(self, step: NewStep) -> None:
-        """Store one ended step; its cost is added to the run's spending in the same commit."""
+        """Store one ended step. Its cost is already in what `spent` told."""
 
     def spent(self, micro: int, usage: "Usage") -> None:
-        """Tell the run's spending so far (absolute, micro-dollars), before the step that ends it."""
+        """Tell the run's spending so far (absolute, micro-dollars): after each request to a model,
+        before its steps, and once more when a request is broken off by an interruption."""
 
     def check(self) -> None:
         """Raise TurnInterrupted when the turn has to end. Cheap: call it often (each 0.5 s)."""
@@ -76,14 +78,45 @@ class CommandResult:
     seconds: float
 
 
+class ComputerRefused(Exception):
+    """The machine refused one call: no such file, too large, outside home. The turn can go on.
+
+    Its text is the reason, a sentence that a person or a model can act on.
+    """
+
+
+class ComputerFailed(Exception):
+    """The machine itself failed, so the turn can't go on. Its text is the reason, a sentence."""
+
+    def __init__(self, variant: Literal["memory", "disk", "silent"], reason: str) -> None:
+        super().__init__(reason)
+        self.variant = variant
+
+
 class Computer(Protocol):
-    """One machine, as a turn may use it. Paths may start with `~`; all stay beneath home."""
+    """One machine, as a turn may use it. Paths may start with `~`; all stay beneath home.
+
+    Each method is called on the thread that took the turn, and raises ComputerRefused or
+    ComputerFailed, nothing else of its own.
+    """
 
     name: str
 
     def run(
-        self, argv: list[str], *, cwd: str, timeout: float, max_output: int = 200_000
-    ) -> CommandResult: ...
+        self,
+        argv: list[str],
+        *,
+        cwd: str,
+        timeout: float,
+        check: Callable[[], None],
+        max_output: int = 200_000,
+    ) -> CommandResult:
+        """Run one command to its end, creating `cwd` if it isn't there.
+
+        Calls `check` at least each 0.5 s meanwhile; whatever that raises ends the command and
+        passes through.
+        """
+
     def read_file(self, path: str, max_bytes: int = 1_000_000) -> bytes: ...
     def write_file(self, path: str, data: bytes) -> None: ...
     def list_files(self, path: str) -> "Iterator[FileEntry]": ...
@@ -113,11 +146,11 @@ class ModelConnection:
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """A model that a turn may use, with the price that its cap is kept by."""
+    """A model that a turn may use, with the price that its cap is kept by; None: it won't run."""
 
     connection: ModelConnection
     name: str
-    price: Price
+    price: Price | None
 
 
 @dataclass(frozen=True)
@@ -156,8 +189,14 @@ class TurnOutcome:
 
     `code` is a status code of `rules.status.RunStatus` (done_changed, done_unchanged, stop_cost,
     stop_time, fail_model, fail_tool, fail_script, fail_agent, fail_empty, fail_machine).
-    `facts` are what its sentence needs: `doing` (the step it was at, as a participle: "running
-    make"), `reason`, `exit_code`, `last_line`, `variant`. `spent` is micro-dollars, absolute.
+    `headline` may be empty: it left no summary. `spent` is micro-dollars, absolute.
+
+    `facts` are what its sentence needs. stop_cost, stop_time, fail_machine: `doing`, the step it
+    was at as a participle ("running make"); stop_time: `variant` "seconds" or "steps";
+    fail_machine: `variant` "memory", "disk", "silent" or "refused", and `reason`. fail_model:
+    `variant`, a predicate for "The model …" ("said no"), and `reason`, the provider's words.
+    fail_script: `exit_code`, `last_line`. fail_agent: `reason`. fail_empty: `variant`,
+    "gave an empty answer" or "refused".
     """
 
     code: str
@@ -172,4 +211,6 @@ class TurnOutcome:
 class Runtime(Protocol):
     """One way to do a turn."""
 
-    def take_turn(self, request: TurnRequest, computer: Computer, steps: StepSink) -> TurnOutcome: ...
+    def take_turn(
+        self, request: TurnRequest, computer: Computer, steps: StepSink
+    ) -> TurnOutcome: ...

@@ -1,0 +1,27 @@
+# One image for every process of a production installation; compose says which it runs.
+FROM python:3.12-slim-bookworm
+
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends bubblewrap \
+    && rm -rf /var/lib/apt/lists/* \
+    && useradd --system --create-home --home-dir /srv/routines routines
+
+WORKDIR /srv/routines/app
+COPY requirements.txt .
+RUN pip install --no-cache-dir --require-hashes -r requirements.txt
+COPY . .
+RUN mkdir -p /srv/routines/var && chown routines /srv/routines/var
+
+ENV ROUTINES_MODE=production \
+    ROUTINES_VAR=/srv/routines/var \
+    DJANGO_SETTINGS_MODULE=routines_app.settings \
+    PYTHONUNBUFFERED=1
+# Static files don't depend on secrets, but the settings insist on having them.
+RUN SECRET_KEY=build ENCRYPTION_KEY=build SITE_URL=https://build.invalid ALLOWED_HOSTS=build.invalid \
+    DATABASE_URL=postgresql:///build REDIS_URL=redis://build.invalid \
+    python manage.py collectstatic --noinput
+
+USER routines
+EXPOSE 8000
+CMD ["uvicorn", "routines_app.asgi:application", "--host", "0.0.0.0", "--port", "8000", \
+     "--proxy-headers", "--no-server-header"]

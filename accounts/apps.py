@@ -1,0 +1,7 @@
+"""Registers the accounts app."""
+
+from django.apps import AppConfig
+
+
+class AccountsConfig(AppConfig):
+    name = "accounts"

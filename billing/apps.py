@@ -1,0 +1,7 @@
+"""Registers the billing app."""
+
+from django.apps import AppConfig
+
+
+class BillingConfig(AppConfig):
+    name = "billing"

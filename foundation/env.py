@@ -1,0 +1,92 @@
+"""Typed readers of the environment. Each fails with a sentence that names the variable."""
+
+import os
+from pathlib import Path
+
+from psycopg.conninfo import conninfo_to_dict
+
+_MISSING = object()
+
+
+class SettingError(ValueError):
+    """A setting is missing or can't be read; the message says which and what to set."""
+
+
+def text(name: str, default: str | object | None = _MISSING) -> str:
+    """The variable as text. Without a default a missing or empty one raises SettingError."""
+    value = os.environ.get(name, "")
+    if value:
+        return value
+    if isinstance(default, str):
+        return default
+    raise SettingError(f"{name} isn't set. Set it before starting.")
+
+
+def optional(name: str) -> str | None:
+    """The variable as text; None when it is missing or empty."""
+    return os.environ.get(name) or None
+
+
+def flag(name: str, default: bool = False) -> bool:
+    """A yes or no: 1, true, yes, on, 0, false, no, off, in any case."""
+    value = os.environ.get(name, "").strip().lower()
+    if not value:
+        return default
+    if value in {"1", "true", "yes", "on"}:
+        return True
+    if value in {"0", "false", "no", "off"}:
+        return False
+    raise SettingError(f"{name} is {value!r}. Write yes or no.")
+
+
+def integer(name: str, default: int) -> int:
+    """A whole number."""
+    value = os.environ.get(name, "").strip()
+    if not value:
+        return default
+    try:
+        return int(value)
+    except ValueError as error:
+        raise SettingError(f"{name} is {value!r}. Write a whole number.") from error
+
+
+def path(name: str, default: Path) -> Path:
+    """A folder or file, absolute."""
+    return Path(os.environ.get(name) or default).expanduser().absolute()
+
+
+def listed(name: str, default: list[str]) -> list[str]:
+    """Words separated by commas."""
+    value = os.environ.get(name, "")
+    return [word.strip() for word in value.split(",") if word.strip()] or default
+
+
+def choice(name: str, default: str, among: set[str]) -> str:
+    """One word of a few."""
+    value = os.environ.get(name, "") or default
+    if value not in among:
+        raise SettingError(f"{name} is {value!r}. Choose one of: {', '.join(sorted(among))}.")
+    return value
+
+
+def database(url: str) -> dict[str, object]:
+    """Django's settings for one PostgreSQL address (`postgresql://…` or `host=… dbname=…`).
+
+    Raises SettingError when the address can't be read.
+    """
+    try:
+        parts = conninfo_to_dict(url)
+    except Exception as error:
+        raise SettingError(
+            "DATABASE_URL can't be read. Write it as postgresql://user:password@host:5432/name."
+        ) from error
+    names = {
+        "dbname": "NAME",
+        "user": "USER",
+        "password": "PASSWORD",
+        "host": "HOST",
+        "port": "PORT",
+    }
+    known: dict[str, object] = {names[k]: str(v) for k, v in parts.items() if k in names}
+    rest = {k: v for k, v in parts.items() if k not in names}
+    return {"ENGINE": "django.db.backends.postgresql", **known, "OPTIONS": rest}

@@ -1,0 +1,7 @@
+"""Registers the machines app."""
+
+from django.apps import AppConfig
+
+
+class MachinesConfig(AppConfig):
+    name = "machines"

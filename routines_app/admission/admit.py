@@ -1,0 +1,104 @@
+"""Admission: gather the facts, decide, and either hold the cap or say why not."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from billing.holds import take_hold
+from foundation import database_clock
+from routines_app.configure.models import Unusable, UsableModel, model_for
+from routines_app.fires import Claim
+from routines_app.models import AgentRuntime, Routine, Run
+from routines_app.rules.admission import AdmissionFacts, Admitted, Refused, decide
+from routines_app.rules.status import LIVE_STATUSES, RunStatus
+
+
+@dataclass(frozen=True)
+class Ready:
+    """Admitted: the run is `waking`, its cap is held, its snapshot is taken."""
+
+    run: Run
+    model: UsableModel | None
+
+
+def admit(claim: Claim) -> Ready | Refused | None:
+    """Let the claimed fire in, or refuse it; None when the claim has been lost meanwhile.
+
+    Losing the database's index of live runs is what an overlap is.
+    """
+    run = Run.objects.select_related(
+        "fire", "workspace", "workspace__paused_by", "machine", "routine__agent",
+        "routine__machine", "routine__off_by", "routine__owner",
+    ).get(pk=claim.run_id)  # fmt: skip
+    model = model_for(run.routine)
+    decision = decide(_facts(run, model))
+    if isinstance(decision, Refused):
+        return decision
+    assert isinstance(decision, Admitted)
+    try:
+        with transaction.atomic():
+            snapshot = take_snapshot(run.routine, model if isinstance(model, UsableModel) else None)
+            moved = Run.objects.filter(
+                pk=run.pk, status=RunStatus.QUEUED, fire__claim_token=claim.token
+            ).update(
+                status=RunStatus.WAKING,
+                waking_at=database_clock.now(),
+                snapshot=snapshot,
+                version=run.routine.version,
+                machine_id=run.routine.machine_id,
+            )
+            if moved != 1:
+                return None
+            take_hold(run.workspace_id, run.key, run.routine.cap)
+    except IntegrityError as error:
+        if "one_live_run_a_routine" not in str(error):
+            raise
+        other = Run.objects.filter(routine_id=run.routine_id, status__in=LIVE_STATUSES).first()
+        facts: dict[str, object] = {}
+        if other is not None:
+            facts = {"other_number": other.number, "other_at": other.queued_at.isoformat()}
+        return Refused(RunStatus.SKIP_OVERLAP, facts)
+    run.refresh_from_db()
+    return Ready(run, model if isinstance(model, UsableModel) else None)
+
+
+def _facts(run: Run, model: UsableModel | Unusable | None) -> AdmissionFacts:
+    routine, fire = run.routine, run.fire
+    machine = routine.machine
+    return AdmissionFacts(
+        by_person=fire.requested_by_id is not None,
+        enabled=routine.enabled and routine.deleted_at is None,
+        off_reason=routine.off_reason,
+        off_by=str(routine.off_by or ""),
+        workspace_paused=run.workspace.paused_at is not None,
+        paused_by=str(run.workspace.paused_by or ""),
+        schedule_changed=fire.schedule_version is not None
+        and fire.schedule_version != routine.schedule_version,
+        machine=machine.name if machine else None,
+        machine_gone=machine is not None and machine.deleted_at is not None,
+        agent=routine.agent.name if routine.agent else "Assistant",
+        no_model=model.reason if isinstance(model, Unusable) else "",
+    )
+
+
+def take_snapshot(routine: Routine, model: UsableModel | None) -> dict[str, Any]:
+    """What this run runs with, whatever is edited meanwhile. Money micro-dollars, time seconds."""
+    agent = routine.agent
+    version = agent.versions.filter(number=agent.version).first() if agent else None
+    return {
+        "instructions": routine.instructions,
+        "check": routine.check_command,
+        "folder": routine.working_folder,
+        "cap": routine.cap,
+        "time_limit": int(routine.time_limit.total_seconds()),
+        "step_limit": routine.step_limit,
+        "conversation": routine.conversation,
+        "notify": routine.notify,
+        "agent": agent.name if agent else "Assistant",
+        "agent_version": agent.version if agent else None,
+        "runtime": agent.runtime if agent else AgentRuntime.MODEL.value,
+        "persona": version.persona if version else "",
+        "model": model.label if model else "",
+        "machine": routine.machine.name if routine.machine else "",
+    }

@@ -1,0 +1,262 @@
+"""A line to a model: one request at a time, over a provider's own wire format.
+
+The model libraries take seconds to import and live only here, inside functions. Their event loop
+runs on a thread of its own, and the caller's thread waits beside it, so that a turn can check
+for Stop twice a second and still use its database connection, which is bound to its thread.
+
+One `ask` is one HTTP request: the libraries' own retries are off, redirects aren't followed, and
+a second request within an `ask` is refused before it's sent.
+"""
+
+import asyncio
+import concurrent.futures
+import threading
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from routines_app.agents.budget import Tokens, bytes_of
+from routines_app.agents.providers import http_client, open_model, settings_for
+from routines_app.agents.tools import Tool
+from routines_app.agents.trouble import BROKE_OFF, NO_COUNT, Exchange, Trouble, trouble_of
+from routines_app.agents.turn import ModelConnection
+
+if TYPE_CHECKING:
+    import httpx2
+    from pydantic_ai.messages import ModelMessage, ModelResponse
+    from pydantic_ai.models import Model
+
+TICK = 0.2  # seconds between looks at whether the turn has to end
+SILENCE = 60.0  # seconds without a byte after which a request is given up
+LONGEST = 300.0  # seconds that one answer may take, however lively its stream
+
+
+@dataclass(frozen=True)
+class Said:
+    """Text in an answer."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Called:
+    """A tool call in an answer; `arguments` is None where they weren't a JSON object."""
+
+    id: str
+    name: str
+    arguments: dict[str, object] | None
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A whole answer. `cut`: it ran into the limit on its length; `refused`: a filter held it back.
+
+    `heft` bounds the tokens of the answer as it's sent back with the next request.
+    """
+
+    parts: tuple[Said | Called, ...]
+    tokens: Tokens
+    cut: bool
+    refused: bool
+    heft: int
+    response: "ModelResponse"
+
+
+class Conversation:
+    """The messages of one turn, in the order in which a provider gets them."""
+
+    def __init__(self, system: str, first: str) -> None:
+        from pydantic_ai.messages import ModelRequest, SystemPromptPart, UserPromptPart
+
+        self.messages: list[ModelMessage] = [
+            ModelRequest(parts=[SystemPromptPart(system), UserPromptPart(first)])
+        ]
+
+    def hear(self, reply: Reply) -> None:
+        """Keep an answer."""
+        self.messages.append(reply.response)
+
+    def tell(self, results: list[tuple[Called, str]]) -> None:
+        """Answer each tool call of the last reply."""
+        from pydantic_ai.messages import ModelRequest, ToolReturnPart
+
+        self.messages.append(
+            ModelRequest(
+                parts=[
+                    ToolReturnPart(tool_name=call.name, content=text, tool_call_id=call.id)
+                    for call, text in results
+                ]
+            )
+        )
+
+    def prompt(self, text: str) -> None:
+        """Say one thing more from the person's side."""
+        from pydantic_ai.messages import ModelRequest, UserPromptPart
+
+        self.messages.append(ModelRequest(parts=[UserPromptPart(text)]))
+
+
+class ModelLine:
+    """An open line to one model; a context manager. Used by one thread."""
+
+    def __init__(
+        self,
+        connection: ModelConnection,
+        model: str,
+        tools: tuple[Tool, ...],
+        *,
+        silence: float = SILENCE,
+        longest: float = LONGEST,
+    ) -> None:
+        self._connection = connection
+        self._name = model
+        self._tools = tools
+        self._silence = silence
+        self._longest = longest
+        self._exchange = Exchange()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="model", daemon=True)
+        self._client: httpx2.AsyncClient | None = None
+        self._model: Model[Any] | None = None
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def ask(
+        self, conversation: Conversation, max_tokens: int, tick: Callable[[], None]
+    ) -> Reply | Trouble:
+        """Send one request and wait for its whole answer, calling `tick` meanwhile.
+
+        What `tick` raises breaks the request off and passes through.
+        """
+        return self._wait(self._ask(conversation, max_tokens), tick)
+
+    def _wait(
+        self, work: Coroutine[Any, Any, Reply | Trouble], tick: Callable[[], None]
+    ) -> Reply | Trouble:
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            while not concurrent.futures.wait([future], timeout=TICK).done:
+                tick()
+        except BaseException:
+            future.cancel()
+            raise
+        return future.result()
+
+    async def _ask(self, conversation: Conversation, max_tokens: int) -> Reply | Trouble:
+        from pydantic_ai.direct import model_request_stream
+
+        self._exchange = exchange = Exchange()
+        stream = None
+        try:
+            if self._model is None:
+                self._client = http_client(self._silence, lambda: self._exchange)
+                self._model = open_model(self._connection, self._name, self._client)
+            async with (
+                asyncio.timeout(self._longest),
+                model_request_stream(
+                    self._model,
+                    conversation.messages,
+                    model_settings=settings_for(self._connection, max_tokens, self._silence),
+                    model_request_parameters=_parameters(self._tools),
+                ) as stream,
+            ):
+                async for _ in stream:
+                    pass
+                return _read(stream.get())
+        except Exception as error:
+            # Any error of three providers' libraries belongs on the run's row, in plain words.
+            partial = "" if stream is None else (stream.get().text or "")
+            return trouble_of(error, exchange, partial=partial, secret=self._connection.api_key)
+
+    async def _close(self) -> None:
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        if self._client is not None:
+            async with asyncio.timeout(5):
+                await self._client.aclose()
+        await self._loop.shutdown_asyncgens()
+        await self._loop.shutdown_default_executor()
+
+
+def _parameters(tools: tuple[Tool, ...]) -> Any:
+    from pydantic_ai.models import ModelRequestParameters
+    from pydantic_ai.tools import ToolDefinition
+
+    return ModelRequestParameters(
+        function_tools=[
+            ToolDefinition(
+                name=tool.name,
+                description=tool.description,
+                parameters_json_schema=tool.parameters,
+                strict=False,
+            )
+            for tool in tools
+        ],
+        allow_text_output=True,
+    )
+
+
+def _read(response: "ModelResponse") -> Reply | Trouble:
+    """A reply of a stream that ended; trouble where its closing event or its count is missing."""
+    from pydantic_ai.messages import TextPart, ToolCallPart
+
+    usage = response.usage
+    closed = response.finish_reason or (response.provider_details or {}).get("finish_reason")
+    partial = response.text or ""
+    if not closed:
+        return Trouble(BROKE_OFF, "The answer ended without its closing mark.", partial=partial)
+    if usage.unmeasured_requests or usage.input_tokens <= 0:
+        return Trouble(NO_COUNT, "Its answer came without a count of tokens.", partial=partial)
+    parts: list[Said | Called] = []
+    heft = 0
+    for part in response.parts:
+        match part:
+            case TextPart() if part.content.strip():
+                parts.append(Said(part.content))
+                heft += bytes_of(part.content)
+            case ToolCallPart():
+                heft += bytes_of(part.args_as_json_str(), part.tool_name, part.tool_call_id)
+                arguments = _arguments(part)
+                if arguments is None:
+                    # Sent back as it came, it would make every later request unreadable.
+                    part.args = {}
+                parts.append(Called(part.tool_call_id, part.tool_name, arguments))
+            case _:
+                pass
+    return Reply(
+        parts=tuple(parts),
+        tokens=Tokens(
+            input=usage.input_tokens,
+            output=usage.output_tokens,
+            cached=usage.cache_read_tokens,
+            written=usage.cache_write_tokens,
+        ),
+        cut=response.finish_reason == "length",
+        refused=response.finish_reason == "content_filter",
+        heft=heft,
+        response=response,
+    )
+
+
+def _arguments(part: Any) -> dict[str, object] | None:
+    try:
+        found = part.args_as_dict(raise_if_invalid=True)
+    except (ValueError, AssertionError):
+        return None
+    return found if isinstance(found, dict) else None

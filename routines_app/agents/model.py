@@ -1,0 +1,342 @@
+"""The model runtime: ask a model, do what it calls for on the machine, until it finishes.
+
+Before each request the worst that it can cost must fit beneath the cap; otherwise the turn ends
+there. A request that brings no answer is tried twice more, each try counted at its worst case
+unless its provider turned it away.
+"""
+
+import time
+from dataclasses import replace
+
+from billing.prices import Price
+from foundation import clock
+from routines_app.agents.budget import MAX_OUTPUT, Reservation, TurnBudget, bytes_of
+from routines_app.agents.line import LONGEST, SILENCE, TICK, Called, Conversation, ModelLine, Reply
+from routines_app.agents.line import Said as SaidPart
+from routines_app.agents.prompt import first_message, system_prompt
+from routines_app.agents.tools import (
+    FINISH,
+    TOOLS,
+    BadArguments,
+    Workplace,
+    doing,
+    read_finish,
+    use_tool,
+)
+from routines_app.agents.trouble import NO_ANSWER, Trouble
+from routines_app.agents.turn import (
+    Computer,
+    NewStep,
+    StepKind,
+    StepSink,
+    TurnInterrupted,
+    TurnOutcome,
+    TurnRequest,
+    Usage,
+)
+from routines_app.agents.wording import (
+    BODY,
+    first_sentence,
+    middle_cut,
+    one_line,
+    says_nothing_changed,
+)
+
+PAUSES = (1.0, 4.0)  # seconds before the second and third try, unless the provider names its own
+TRIES = {1: "one try", 2: "two tries", 3: "three tries"}
+CUT = "Your answer was cut off at the limit on one answer, so it wasn't used. Use smaller pieces."
+NOT_JSON = "Its arguments weren't a JSON object, so nothing was done. Call it again."
+
+
+class TimeUp(Exception):
+    """The turn's own time ran out while it waited."""
+
+
+class ModelRuntime:
+    """Takes a turn with a model.
+
+    `silence` and `longest` are seconds: without a byte, and for one answer. `pauses` are the
+    seconds before each further try, so their number is the number of retries.
+    """
+
+    def __init__(
+        self,
+        *,
+        silence: float = SILENCE,
+        longest: float = LONGEST,
+        pauses: tuple[float, ...] = PAUSES,
+    ) -> None:
+        self._silence = silence
+        self._longest = longest
+        self._pauses = pauses
+
+    def take_turn(self, request: TurnRequest, computer: Computer, steps: StepSink) -> TurnOutcome:
+        """Work until the model finishes or a limit is met. Raises only TurnInterrupted."""
+        steps.check()
+        choice = request.model
+        if choice is None:
+            return _refused("isn't chosen", "Choose a model for this routine.")
+        if choice.price is None:
+            return _refused(
+                "has no price", f"Give {choice.name} a price: no cap holds without one."
+            )
+        with ModelLine(
+            choice.connection, choice.name, TOOLS, silence=self._silence, longest=self._longest
+        ) as line:
+            return _Turn(request, choice.price, computer, steps, line, self._pauses).take()
+
+
+class _Turn:
+    """One turn in progress."""
+
+    def __init__(
+        self,
+        request: TurnRequest,
+        price: Price,
+        computer: Computer,
+        steps: StepSink,
+        line: ModelLine,
+        pauses: tuple[float, ...],
+    ) -> None:
+        self._request = request
+        self._steps = steps
+        self._line = line
+        self._pauses = pauses
+        self._ends_at = clock.monotonic() + request.seconds
+        self._place = Workplace(computer, request.folder, self._ends_at, steps.check)
+        self._budget = TurnBudget(request.cap, price)
+        self._doing = "reading its instructions"
+        self._taken = 0
+        self._unshown = 0  # micro-dollars that no step has carried yet
+        self._facts: dict[str, object] = {}
+        system, first = system_prompt(request.persona), first_message(request)
+        self._talk = Conversation(system, first)
+        described = [f"{tool.name}{tool.description}{tool.parameters}" for tool in TOOLS]
+        self._budget.add_text(bytes_of(system, first, *described), parts=2 + len(TOOLS))
+
+    def take(self) -> TurnOutcome:
+        """Ask and act until there's an outcome."""
+        try:
+            while True:
+                self._tick()
+                if self._taken >= self._request.max_steps:
+                    return self._stopped("stop_time", variant="steps")
+                reservation = self._budget.reserve()
+                if reservation is None:
+                    return self._stopped("stop_cost")
+                answer = self._answer(reservation)
+                outcome = answer if isinstance(answer, TurnOutcome) else self._act(*answer)
+                if outcome is not None:
+                    return outcome
+        except TimeUp:
+            return self._stopped("stop_time", variant="seconds")
+
+    def _tick(self) -> None:
+        self._steps.check()
+        if clock.monotonic() >= self._ends_at:
+            raise TimeUp
+
+    # Asking
+
+    def _answer(self, reservation: Reservation) -> tuple[Reply, Reservation] | TurnOutcome:
+        tries = 0
+        while True:
+            tries += 1
+            answer = self._ask(reservation)
+            if isinstance(answer, Reply):
+                self._unshown += self._budget.charge(answer.tokens, answer.heft, len(answer.parts))
+                self._steps.spent(self._budget.spent, self._budget.usage)
+                self._facts = {
+                    "input_tokens": answer.tokens.input,
+                    "cached_tokens": answer.tokens.cached,
+                    "output_tokens": answer.tokens.output,
+                }
+                return answer, reservation
+            self._note_trouble(answer, reservation)
+            if not answer.again:
+                return self._failed(answer, tries)
+            if tries > len(self._pauses):
+                return self._failed(answer, tries)
+            wait = self._pauses[tries - 1] if answer.wait is None else answer.wait
+            if clock.monotonic() + wait >= self._ends_at:
+                return self._failed(answer, tries, f"It asked for {wait:.0f}s, more than is left.")
+            self._pause(wait)
+            further = self._budget.reserve()
+            if further is None:
+                return self._failed(answer, tries, "The cap left no room for another try.")
+            reservation = further
+
+    def _ask(self, reservation: Reservation) -> Reply | Trouble:
+        try:
+            return self._line.ask(self._talk, reservation.max_tokens, self._tick)
+        except (TurnInterrupted, TimeUp) as ending:
+            # It was sent, and will be billed however little of it was heard.
+            self._unshown += self._budget.charge_worst(reservation)
+            self._tell_spent(ending)
+            raise
+
+    def _tell_spent(self, ending: Exception) -> None:
+        try:
+            self._steps.spent(self._budget.spent, self._budget.usage)
+        except TurnInterrupted:
+            # The sink says so to each call once a turn has to end; the first one stands.
+            if isinstance(ending, TimeUp):
+                raise
+
+    def _note_trouble(self, trouble: Trouble, reservation: Reservation) -> None:
+        if trouble.paid:
+            self._unshown += self._budget.charge_worst(reservation)
+        else:
+            self._budget.count_refused()
+        self._steps.spent(self._budget.spent, self._budget.usage)
+        if trouble.partial.strip():
+            self._said(trouble.partial)
+        what = f"The model {trouble.variant or NO_ANSWER}"
+        self._record(NewStep(StepKind.NOTE, one_line(what), trouble.reason))
+
+    def _pause(self, seconds: float) -> None:
+        until = clock.monotonic() + seconds
+        while (left := until - clock.monotonic()) > 0:
+            self._tick()
+            time.sleep(min(TICK, left))
+
+    # Acting
+
+    def _act(self, reply: Reply, reservation: Reservation) -> TurnOutcome | None:
+        """Do what an answer calls for; an outcome when it ends the turn."""
+        if reply.cut and reservation.max_tokens < MAX_OUTPUT:
+            # The cap cut it short: what's there is half a thought, or half a call.
+            self._show_texts(reply)
+            return self._stopped("stop_cost")
+        results: list[tuple[Called, str]] = []
+        for part in reply.parts:
+            if self._taken >= self._request.max_steps:
+                return self._stopped("stop_time", variant="steps")
+            if isinstance(part, SaidPart):
+                self._said(part.text)
+                continue
+            told = self._call(part, cut=reply.cut)
+            if isinstance(told, TurnOutcome):
+                return told
+            results.append((part, told))
+        if not results:
+            if not reply.cut:
+                return self._ended_in_text(reply)
+            self._cut_at_the_limit(reply)
+            return None
+        self._talk.hear(reply)
+        self._talk.tell(results)
+        self._budget.add_text(bytes_of(*(text for _, text in results)), parts=len(results))
+        return None
+
+    def _cut_at_the_limit(self, reply: Reply) -> None:
+        """Ask for smaller pieces: an answer was too long for one, and held no whole call."""
+        self._record(NewStep(StepKind.NOTE, "Its answer was cut off at the limit on one answer"))
+        if reply.parts:
+            self._talk.hear(reply)
+        self._talk.prompt(CUT)
+        self._budget.add_text(bytes_of(CUT))
+
+    def _call(self, call: Called, *, cut: bool) -> str | TurnOutcome:
+        self._tick()
+        if call.arguments is None:
+            self._record(NewStep(StepKind.NOTE, one_line(f"{call.name} was called wrongly")))
+            return CUT if cut else NOT_JSON
+        if call.name == FINISH:
+            return self._finish(call.arguments)
+        self._doing = doing(call.name, call.arguments)
+        result = use_tool(call.name, call.arguments, self._place)
+        self._record(result.step)
+        if result.failed is not None:
+            return self._stopped(
+                "fail_machine", variant=result.failed.variant, reason=str(result.failed)
+            )
+        return result.told
+
+    def _finish(self, arguments: dict[str, object]) -> str | TurnOutcome:
+        try:
+            finish = read_finish(arguments)
+        except BadArguments as error:
+            self._record(NewStep(StepKind.NOTE, "finish was called wrongly", str(error)))
+            return str(error)
+        title = (
+            finish.blocked or finish.headline or ("Done" if finish.changed else "Nothing changed")
+        )
+        self._record(
+            NewStep(
+                StepKind.FINISHED,
+                one_line(title),
+                middle_cut(finish.body),
+                facts={"changed": finish.changed},
+            )
+        )
+        if finish.blocked:
+            return self._outcome("fail_agent", body=finish.body, facts={"reason": finish.blocked})
+        code = "done_changed" if finish.changed else "done_unchanged"
+        return self._outcome(code, headline=finish.headline, body=finish.body)
+
+    def _ended_in_text(self, reply: Reply) -> TurnOutcome:
+        text = "\n\n".join(part.text for part in reply.parts if isinstance(part, SaidPart)).strip()
+        if not text:
+            variant = "refused" if reply.refused else "gave an empty answer"
+            self._record(NewStep(StepKind.NOTE, f"The model {variant}"))
+            return self._outcome("fail_empty", facts={"variant": variant})
+        if says_nothing_changed(text):
+            return self._outcome("done_unchanged")
+        headline = first_sentence(text)
+        return self._outcome("done_changed", headline=headline, body=text)
+
+    # Telling
+
+    def _show_texts(self, reply: Reply) -> None:
+        for part in reply.parts:
+            if isinstance(part, SaidPart):
+                self._said(part.text)
+        if self._unshown:
+            self._record(NewStep(StepKind.NOTE, "Its answer was cut short by the cap"))
+
+    def _said(self, text: str) -> None:
+        self._doing = "thinking"
+        self._record(NewStep(StepKind.SAID, one_line(text), middle_cut(text)))
+
+    def _record(self, step: NewStep) -> None:
+        """Store a step; the first one after a request carries its cost and its tokens."""
+        facts = {**step.facts, **self._facts}
+        whole = replace(step, cost=self._unshown, facts=facts)
+        self._unshown, self._facts = 0, {}
+        self._taken += 1
+        self._steps.record(whole)
+
+    def _failed(self, trouble: Trouble, tries: int, more: str = "") -> TurnOutcome:
+        variant = trouble.variant or f"{NO_ANSWER} after {TRIES.get(tries, f'{tries} tries')}"
+        reason = f"{trouble.reason} {more}".strip()
+        facts: dict[str, object] = {"variant": variant, "reason": reason}
+        return self._outcome("fail_model", body=trouble.partial, facts=facts)
+
+    def _stopped(self, code: str, **facts: object) -> TurnOutcome:
+        if self._unshown:
+            self._record(NewStep(StepKind.NOTE, "A request was broken off"))
+        return self._outcome(code, facts={"doing": self._doing, **facts})
+
+    def _outcome(
+        self,
+        code: str,
+        *,
+        headline: str = "",
+        body: str = "",
+        facts: dict[str, object] | None = None,
+    ) -> TurnOutcome:
+        return TurnOutcome(
+            code=code,
+            changed=code == "done_changed",
+            headline=headline,
+            body=middle_cut(body, BODY),
+            spent=self._budget.spent,
+            usage=self._budget.usage,
+            facts=facts or {},
+        )
+
+
+def _refused(variant: str, reason: str) -> TurnOutcome:
+    facts: dict[str, object] = {"variant": variant, "reason": reason}
+    return TurnOutcome("fail_model", False, "", "", 0, Usage(), facts)

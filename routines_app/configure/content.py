@@ -1,0 +1,80 @@
+"""What a person may set of a routine, as one value."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from routines_app.models import Routine
+from routines_app.models.routine import DEFAULT_CAP
+from routines_app.rules.schedule import Schedule, to_json
+
+
+@dataclass(frozen=True)
+class FieldError:
+    """What is wrong with one field, and what to do about it."""
+
+    field: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Nothing was changed; every reason is told at once."""
+
+    errors: list[FieldError] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class RoutineContent:
+    """All that an edit sets. `cap` in micro-dollars; `folder` empty means the routine's own.
+
+    `agent_id` and `machine_id` are of the same workspace; `agent_id` None lets Assistant do it.
+    """
+
+    name: str
+    instructions: str
+    agent_id: int | None
+    machine_id: int | None
+    schedule: Schedule
+    folder: str = ""
+    check_command: str = ""
+    cap: int = DEFAULT_CAP
+    time_limit: timedelta = timedelta(minutes=20)
+    step_limit: int = 100
+    conversation: str = "fresh"
+    notify: str = "change"
+
+    def as_json(self) -> dict[str, Any]:
+        """What a version keeps."""
+        return {
+            "name": self.name,
+            "instructions": self.instructions,
+            "agent_id": self.agent_id,
+            "machine_id": self.machine_id,
+            "schedule": to_json(self.schedule),
+            "folder": self.folder,
+            "check_command": self.check_command,
+            "cap": self.cap,
+            "time_limit": int(self.time_limit.total_seconds()),
+            "step_limit": self.step_limit,
+            "conversation": self.conversation,
+            "notify": self.notify,
+        }
+
+
+def content_of(routine: Routine) -> RoutineContent:
+    """What a routine is set to now."""
+    return RoutineContent(
+        name=routine.name,
+        instructions=routine.instructions,
+        agent_id=routine.agent_id,
+        machine_id=routine.machine_id,
+        schedule=routine.schedule,
+        folder=routine.folder,
+        check_command=routine.check_command,
+        cap=routine.cap,
+        time_limit=routine.time_limit,
+        step_limit=routine.step_limit,
+        conversation=routine.conversation,
+        notify=routine.notify,
+    )

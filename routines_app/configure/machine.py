@@ -1,0 +1,44 @@
+"""Making a machine."""
+
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db import transaction
+from django.utils.text import slugify
+
+from accounts.models import User, Workspace
+from machines.models import Machine
+
+MOST = 50  # machines in one workspace: each has a folder and a disk
+
+
+@dataclass(frozen=True)
+class NoMachine:
+    """It wasn't made; `sentence` says what to do."""
+
+    sentence: str
+
+
+def make_machine(workspace: Workspace, person: User, name: str) -> Machine | NoMachine:
+    """A new machine, asleep. Its slug is made from the name and is never used again."""
+    name = " ".join(name.split())
+    slug = slugify(name)[:60]
+    if not slug or slug == "new":
+        return NoMachine("Give it another name: one letter or figure at least, and not “new”.")
+    if len(name) > 60:
+        return NoMachine("Give it a name of 60 characters or fewer.")
+    with transaction.atomic():
+        # the workspace's row is held, so that two of the same name don't take one slug
+        Workspace.objects.select_for_update().get(pk=workspace.pk)
+        if Machine.objects.filter(workspace=workspace, slug=slug).exists():
+            return NoMachine(f"There is, or was, a machine called {slug}. Choose another name.")
+        if Machine.objects.filter(workspace=workspace, deleted_at__isnull=True).count() >= MOST:
+            return NoMachine(f"A workspace holds {MOST} machines, and this one has them.")
+        return Machine.objects.create(
+            workspace=workspace,
+            name=name,
+            slug=slug,
+            provider=settings.MACHINE_PROVIDER,
+            created_by=person,
+            state_reason=f"{person} made it."[:200],
+        )

@@ -1,0 +1,204 @@
+"""The one way to make and change a routine, for pages, REST and MCP alike."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.utils.text import slugify
+
+from accounts.models import User, Workspace
+from foundation import database_clock
+from routines_app.configure.content import (
+    FieldError,
+    Refused,
+    RoutineContent,
+    content_of,
+)
+from routines_app.configure.next_fire import set_next_fire
+from routines_app.configure.validate import problems
+from routines_app.models import Routine, RoutineTotals, RoutineVersion, Run
+from routines_app.rules.schedule import expressions
+from routines_app.rules.status import LIVE_STATUSES
+
+_RESERVED_SLUGS = {"new", "schedule"}
+
+
+@dataclass(frozen=True)
+class Configured:
+    """Saved. `changed` False when nothing differed, and no version was made."""
+
+    routine: Routine
+    changed: bool
+
+
+@dataclass(frozen=True)
+class ChangedMeanwhile:
+    """Somebody saved another version since the form was opened; nothing of ours was saved."""
+
+    by: str
+    at: datetime
+    theirs: RoutineContent
+    version: int
+
+
+@dataclass(frozen=True)
+class RunIsLive:
+    """A run is going on: the routine can't be changed until it ends."""
+
+    run: Run
+
+
+def create_routine(
+    workspace: Workspace,
+    person: User,
+    content: RoutineContent,
+    *,
+    turn_on: bool,
+    starter: str = "",
+) -> Routine | Refused:
+    """Make a routine, off or on, or say everything that stands against it."""
+    now = database_clock.now()
+    errors = problems(workspace, content, now)
+    if errors:
+        return Refused(errors)
+    with transaction.atomic():
+        # The workspace's row is held, so that two of the same name don't take one slug.
+        Workspace.objects.select_for_update().get(pk=workspace.pk)
+        routine = Routine(
+            workspace=workspace,
+            owner=person,
+            slug=_free_slug(workspace, content.name),
+            starter=starter,
+            enabled=turn_on,
+            off_reason="" if turn_on else "never_on",
+        )
+        _fill(routine, content)
+        routine.evaluated_until = now
+        set_next_fire(routine, now)
+        routine.save()
+        RoutineTotals.objects.create(routine=routine)
+        _keep_version(routine, person, now, content)
+    return routine
+
+
+def configure_routine(
+    routine: Routine, person: User, version: int, content: RoutineContent
+) -> Configured | Refused | ChangedMeanwhile | RunIsLive:
+    """Change a routine that is at `version`. What was typed is the caller's to keep."""
+    now = database_clock.now()
+    with transaction.atomic():
+        held = Routine.objects.select_for_update().get(pk=routine.pk)
+        if held.version != version:
+            theirs = held.versions.select_related("changed_by").get(number=held.version)
+            return ChangedMeanwhile(
+                str(theirs.changed_by or "somebody"),
+                theirs.changed_at,
+                content_of(held),
+                held.version,
+            )
+        live = Run.objects.filter(routine=held, status__in=LIVE_STATUSES).first()
+        if live is not None:
+            return RunIsLive(live)
+        errors = problems(held.workspace, content, now)
+        if errors:
+            return Refused(errors)
+        before = content_of(held)
+        if before.as_json() == content.as_json():
+            return Configured(held, changed=False)
+        _fill(held, content)
+        held.version += 1
+        if before.schedule != content.schedule:
+            held.schedule_version += 1
+            set_next_fire(held, now)
+        held.save()
+        _keep_version(held, person, now, content)
+    return Configured(held, changed=True)
+
+
+def turn_on(routine: Routine, person: User) -> Routine | Refused:
+    """Let the schedule fire, or say why nothing would come; what was missed isn't made up."""
+    now = database_clock.now()
+    with transaction.atomic():
+        held = Routine.objects.select_for_update().get(pk=routine.pk)
+        errors = problems(held.workspace, content_of(held), now)
+        if errors:
+            return Refused(errors)
+        if not held.enabled:
+            held.enabled = True
+            held.off_reason, held.off_by, held.off_at = "", None, None
+            held.streak = 0
+            held.evaluated_until = max(now, held.evaluated_until or now)
+            set_next_fire(held, now)
+            held.save()
+    return held
+
+
+def turn_off(routine: Routine, person: User) -> Routine:
+    """Stop the schedule. What waits or runs goes on; turning off twice keeps who did it first."""
+    now = database_clock.now()
+    with transaction.atomic():
+        held = Routine.objects.select_for_update().get(pk=routine.pk)
+        if held.enabled:
+            held.enabled = False
+            held.off_reason, held.off_by, held.off_at = "person", person, now
+            held.next_fire_at = None
+            held.save()
+    return held
+
+
+def _fill(routine: Routine, content: RoutineContent) -> None:
+    routine.name = content.name.strip()
+    routine.instructions = content.instructions
+    routine.agent_id = content.agent_id
+    routine.machine_id = content.machine_id
+    routine.folder = content.folder.rstrip("/") if content.folder != "/" else ""
+    routine.check_command = content.check_command.strip()
+    routine.schedule_kind = content.schedule.kind.value
+    routine.schedule_values = dict(content.schedule.values)
+    routine.zone = content.schedule.zone
+    routine.expressions = list(expressions(content.schedule))
+    routine.cap = content.cap
+    routine.time_limit = content.time_limit
+    routine.step_limit = content.step_limit
+    routine.conversation = content.conversation
+    routine.notify = content.notify
+
+
+def _keep_version(routine: Routine, person: User, now: datetime, content: RoutineContent) -> None:
+    RoutineVersion.objects.create(
+        routine=routine,
+        number=routine.version,
+        content=content.as_json(),
+        changed_by=person,
+        changed_at=now,
+    )
+
+
+def _free_slug(workspace: Workspace, name: str) -> str:
+    """A slug that no routine of the workspace has or had: it names a folder for good."""
+    base = slugify(name)[:50].strip("-") or "routine"
+    taken = set(
+        Routine.objects.filter(workspace=workspace, slug__startswith=base).values_list(
+            "slug", flat=True
+        )
+    )
+    candidate, number = base, 2
+    while candidate in taken or candidate in _RESERVED_SLUGS:
+        candidate = f"{base}-{number}"
+        number += 1
+    return candidate
+
+
+__all__ = [
+    "ChangedMeanwhile",
+    "Configured",
+    "FieldError",
+    "Refused",
+    "RoutineContent",
+    "RunIsLive",
+    "configure_routine",
+    "content_of",
+    "create_routine",
+    "turn_off",
+    "turn_on",
+]

@@ -1,0 +1,52 @@
+"""Carrying out the outbox."""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from foundation import database_clock
+from routines_app.fires.beats import beat
+from routines_app.models import Delivery, Notice
+from routines_app.rules.status import Rings
+
+BATCH = 200
+
+
+def deliver(delivery_id: int) -> None:
+    """Tell one channel of one run, once; a delivery that is over stays as it is."""
+    with transaction.atomic():
+        row = (
+            Delivery.objects.select_for_update(skip_locked=True, of=("self",))
+            .select_related("run")
+            .filter(pk=delivery_id, state="waiting")
+            .first()
+        )
+        if row is None:
+            return
+        now = database_clock.now()
+        _ring_the_bell(row, now)
+        row.state, row.ended_at, row.tries = "taken", now, row.tries + 1
+        row.save(update_fields=["state", "ended_at", "tries"])
+
+
+def deliver_waiting() -> int:
+    """Carry out the outbox rows whose time has come, which a lost doorbell left; how many."""
+    now = database_clock.now()
+    rows = Delivery.objects.filter(state="waiting", next_try_at__lte=now).order_by("next_try_at")
+    waiting = list(rows.values_list("id", flat=True)[:BATCH])
+    for delivery_id in waiting:
+        deliver(delivery_id)
+    beat("outbox", database_clock.now())
+    return len(waiting)
+
+
+def _ring_the_bell(row: Delivery, now: datetime) -> None:
+    Notice.objects.get_or_create(
+        run=row.run,
+        defaults={
+            "workspace_id": row.workspace_id,
+            "routine_id": row.run.routine_id,
+            "needs_someone": row.run.state.rings in (Rings.YES, Rings.SELDOM),
+            "rung_at": now,
+        },
+    )

@@ -1,0 +1,97 @@
+"""Taking a fire: compare-and-set with a lease and a random token that guards every later write."""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import connection, transaction
+from django.db.models import Q
+
+from routines_app.models import Fire, Run
+from routines_app.rules.status import LIVE_STATUSES, RunStatus
+
+LEASE = timedelta(seconds=45)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A fire that this worker holds until its lease ends."""
+
+    fire_id: int
+    run_id: int
+    token: uuid.UUID
+
+
+# Two statements: a statement sees only what had committed when it began, so the machine is locked
+# first, and the second statement then sees the claim of whoever held that lock before.
+_LOCK_MACHINE = """
+SELECT m.id FROM machines_machine m JOIN routines_app_run r ON r.machine_id = m.id
+WHERE r.fire_id = %s FOR NO KEY UPDATE OF m
+"""
+
+# A fire whose machine is busy with another routine's run is passed over: it stays queued in its
+# place. Its own routine's run doesn't hold it back: admission then says that it overlaps.
+_CLAIM = """
+WITH wanted AS (
+    SELECT f.id, r.id AS run_id, r.machine_id, r.routine_id
+    FROM routines_app_fire f JOIN routines_app_run r ON r.fire_id = f.id
+    WHERE f.id = %(fire)s AND f.closed_at IS NULL AND f.claim_token IS NULL
+      AND r.status = 'queued'
+    FOR UPDATE OF f SKIP LOCKED
+)
+UPDATE routines_app_fire f
+SET claimed_by = %(worker)s, claim_token = %(token)s, lease_until = %(until)s,
+    attempts = f.attempts + 1
+FROM wanted w
+WHERE f.id = w.id
+  AND NOT EXISTS (
+    SELECT 1 FROM routines_app_run busy JOIN routines_app_fire bf ON bf.id = busy.fire_id
+    WHERE busy.machine_id = w.machine_id AND busy.routine_id <> w.routine_id
+      AND bf.closed_at IS NULL AND bf.claim_token IS NOT NULL)
+RETURNING w.run_id, f.attempts
+"""
+
+
+def claim_fire(fire_id: int, worker: str, now: datetime) -> Claim | None:
+    """Take this fire, or None when somebody has it, it is over, or its machine is busy."""
+    token = uuid.uuid4()
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute(_LOCK_MACHINE, [fire_id])
+            cursor.execute(
+                _CLAIM,
+                {"fire": fire_id, "worker": worker, "token": token, "until": now + LEASE},
+            )
+            row = cursor.fetchone()
+        if row is None:
+            return None
+        Run.objects.filter(pk=row[0]).update(attempt=row[1])
+    return Claim(fire_id, int(row[0]), token)
+
+
+def renew_lease(claim: Claim, now: datetime) -> bool:
+    """Hold on for another lease; False when the claim is lost and the work must end."""
+    return (
+        Fire.objects.filter(
+            pk=claim.fire_id, claim_token=claim.token, closed_at__isnull=True
+        ).update(lease_until=now + LEASE)
+        == 1
+    )
+
+
+def requeue_fire(claim: Claim) -> bool:
+    """Give back a fire whose effects haven't begun; False when they have, or the claim is lost."""
+    with transaction.atomic():
+        Fire.objects.select_for_update().filter(pk=claim.fire_id).first()
+        back = Run.objects.filter(
+            Q(status__in=LIVE_STATUSES) | Q(status=RunStatus.QUEUED),
+            pk=claim.run_id,
+            effects_begun_at__isnull=True,
+            fire__claim_token=claim.token,
+        ).update(status=RunStatus.QUEUED, waking_at=None, awake_at=None)
+        if back != 1:
+            return False
+        Fire.objects.filter(pk=claim.fire_id, claim_token=claim.token).update(
+            claim_token=None, lease_until=None, claimed_by=""
+        )
+    return True

@@ -1,0 +1,101 @@
+"""Asking for runs: one Fire and its queued Run, in one transaction, many at once."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import connection, transaction
+
+from routines_app.fires.doorbell import ring_for_fires
+
+
+@dataclass(frozen=True)
+class FireRequest:
+    """One wish that a routine run. `key` is unique within the routine: asking twice is once.
+
+    `due_at` is the instant it was wanted for; `person_id` who asked, None for the schedule;
+    `scheduled` when the schedule asked, so that changing the schedule withdraws it.
+    """
+
+    routine_id: int
+    source: str
+    key: str
+    due_at: datetime
+    person_id: int | None = None
+    scheduled: bool = False
+    payload: dict[str, object] = field(default_factory=dict)
+
+
+# The fire is written first; only a fire that is new takes the routine's next number and a run.
+# Rows are locked in the routines' order, so that two scanners can't lock each other out.
+_INSERT = """
+WITH wanted AS (
+    SELECT * FROM unnest(
+        %(routine)s::bigint[], %(source)s::text[], %(key)s::text[],
+        %(due)s::timestamptz[], %(person)s::bigint[], %(scheduled)s::boolean[],
+        %(payload)s::jsonb[]
+    ) AS w(routine_id, source, dedup_key, due_at, person_id, scheduled, payload)
+),
+held AS (
+    SELECT r.id, r.workspace_id, r.machine_id, r.schedule_version
+    FROM routines_app_routine r
+    WHERE r.id IN (SELECT routine_id FROM wanted) AND r.deleted_at IS NULL
+    ORDER BY r.id
+    FOR NO KEY UPDATE
+),
+fired AS (
+    INSERT INTO routines_app_fire (
+        routine_id, workspace_id, source, dedup_key, due_at, requested_at, requested_by_id,
+        payload, schedule_version, covers_count, claimed_by, attempts)
+    SELECT w.routine_id, h.workspace_id, w.source, w.dedup_key, w.due_at, %(now)s, w.person_id,
+           w.payload, CASE WHEN w.scheduled THEN h.schedule_version END, 1, '', 0
+    FROM wanted w JOIN held h ON h.id = w.routine_id
+    ORDER BY w.due_at
+    ON CONFLICT (routine_id, dedup_key) DO NOTHING
+    RETURNING id, routine_id, workspace_id, due_at
+),
+counted AS (
+    UPDATE routines_app_routine r
+    SET run_counter = r.run_counter + n.count
+    FROM (SELECT routine_id, count(*) AS count FROM fired GROUP BY routine_id) n
+    WHERE r.id = n.routine_id
+    RETURNING r.id, r.run_counter - n.count AS before
+)
+INSERT INTO routines_app_run (
+    key, fire_id, routine_id, workspace_id, machine_id, number, status, attempt, snapshot,
+    queued_at, spent, input_tokens, cached_tokens, output_tokens, requests, headline, body,
+    facts, doing, cause, state_before, state_after)
+SELECT gen_random_uuid(), f.id, f.routine_id, f.workspace_id, h.machine_id,
+       c.before + row_number() OVER (PARTITION BY f.routine_id ORDER BY f.due_at, f.id),
+       'queued', 0, '{}'::jsonb, %(now)s, 0, 0, 0, 0, 0, '', '', '{}'::jsonb, '{}'::jsonb,
+       '', '', ''
+FROM fired f JOIN held h ON h.id = f.routine_id JOIN counted c ON c.id = f.routine_id
+RETURNING fire_id, id
+"""
+
+
+def request_fires(requests: Sequence[FireRequest], now: datetime) -> dict[int, int]:
+    """Write what is new among `requests`; `now` is the database's clock.
+
+    Returns {fire id: run id} of the new ones. A request whose key exists already adds nothing.
+    The doorbell rings when the surrounding transaction commits; losing it only costs time.
+    """
+    if not requests:
+        return {}
+    values: dict[str, Any] = {
+        "routine": [r.routine_id for r in requests],
+        "source": [r.source for r in requests],
+        "key": [r.key for r in requests],
+        "due": [r.due_at for r in requests],
+        "person": [r.person_id for r in requests],
+        "scheduled": [r.scheduled for r in requests],
+        "payload": [json.dumps(r.payload) for r in requests],
+        "now": now,
+    }
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(_INSERT, values)
+        made = {int(fire_id): int(run_id) for fire_id, run_id in cursor.fetchall()}
+        ring_for_fires(sorted(made))
+    return made

@@ -1,0 +1,133 @@
+"""Every change of a run's status after its insert, each guarded by the claim's token."""
+
+from datetime import datetime
+
+import structlog
+from django.db import transaction
+from django.db.models import F
+
+from billing.holds import free_hold
+from billing.ledger import charge_run
+from foundation import database_clock
+from routines_app.delivery import tell
+from routines_app.fires import Claim
+from routines_app.models import Fire, Routine, RoutineTotals, Run
+from routines_app.rules.status import OPEN_STATUSES, RunStatus
+from routines_app.runner.ending import Ending
+
+log = structlog.get_logger()
+
+
+def advance(claim: Claim, before: RunStatus, after: RunStatus, **times: datetime) -> bool:
+    """Move a live run on; False when it isn't where we left it or the claim is lost."""
+    return (
+        Run.objects.filter(pk=claim.run_id, status=before, fire__claim_token=claim.token).update(
+            status=after, **times
+        )
+        == 1
+    )
+
+
+def awake(claim: Claim) -> bool:
+    """Note that the machine is awake; the run still counts as waking until its effects begin."""
+    return advance(claim, RunStatus.WAKING, RunStatus.WAKING, awake_at=database_clock.now())
+
+
+def begin_effects(claim: Claim, status: RunStatus) -> bool:
+    """Commit that effects begin, once, before any of them: after this it is never run again."""
+    now = database_clock.now()
+    times = {"effects_begun_at": now}
+    if status is RunStatus.RUNNING:
+        times["turn_at"] = now
+    return (
+        Run.objects.filter(
+            pk=claim.run_id,
+            status=RunStatus.WAKING,
+            effects_begun_at__isnull=True,
+            fire__claim_token=claim.token,
+        ).update(status=status, **times)
+        == 1
+    )
+
+
+def checked(claim: Claim) -> bool:
+    """The check found something: the turn begins."""
+    now = database_clock.now()
+    return advance(claim, RunStatus.CHECKING, RunStatus.RUNNING, checked_at=now, turn_at=now)
+
+
+def finish(claim: Claim, ending: Ending) -> bool:
+    """Write the run's end: status, ledger, freed hold, counters and outbox in one transaction.
+
+    False when the claim is lost or the run is over: then nothing was written.
+    """
+    with transaction.atomic():
+        fire = (
+            Fire.objects.select_for_update()
+            .filter(pk=claim.fire_id, claim_token=claim.token, closed_at__isnull=True)
+            .first()
+        )
+        return fire is not None and _close(fire, ending)
+
+
+def finish_unclaimed(fire_id: int, ending: Ending) -> bool:
+    """End a run that nobody holds, which a person stopped; False when it's too late for that."""
+    with transaction.atomic():
+        fire = (
+            Fire.objects.select_for_update()
+            .filter(pk=fire_id, claim_token__isnull=True, closed_at__isnull=True)
+            .first()
+        )
+        return fire is not None and _close(fire, ending)
+
+
+def _close(fire: Fire, ending: Ending) -> bool:
+    now = database_clock.now()
+    routine = Routine.objects.select_for_update().get(pk=fire.routine_id)
+    run = Run.objects.select_for_update().get(fire_id=fire.pk)
+    if RunStatus(run.status) not in OPEN_STATUSES:
+        return False
+    began = run.effects_begun_at is not None
+    run.status = ending.status
+    run.finished_at = now
+    run.facts = {**run.facts, **ending.facts}
+    run.headline = ending.headline[:300]
+    run.body = ending.body
+    run.changed = ending.changed
+    run.cause = "ours" if ending.ours else ("theirs" if ending.status.failed else "")
+    if ending.spent is not None:
+        run.spent = max(run.spent, ending.spent)
+    if ending.usage is not None:
+        run.input_tokens = ending.usage.input_tokens
+        run.cached_tokens = ending.usage.cached_tokens
+        run.output_tokens = ending.usage.output_tokens
+        run.requests = ending.usage.requests
+    if ending.state_after is not None:
+        run.state_after = ending.state_after
+    charge_run(run.workspace_id, run.key, run.spent, f"{routine.name}, run {run.number}", now)
+    free_hold(run.key, now)
+    _count(routine, run, ending, began)
+    run.save()
+    Fire.objects.filter(pk=fire.pk).update(closed_at=now)
+    tell(run, routine)
+    return True
+
+
+def _count(routine: Routine, run: Run, ending: Ending, began: bool) -> None:
+    status = ending.status
+    RoutineTotals.objects.get_or_create(routine=routine)
+    RoutineTotals.objects.filter(routine=routine).update(
+        runs=F("runs") + int(began),
+        refusals=F("refusals") + int(status.refused),
+        failures=F("failures") + int(status.failed),
+        spent=F("spent") + run.spent,
+    )
+    if status.completed:
+        routine.streak = 0
+    elif status.may_count and not ending.ours:
+        routine.streak += 1
+    if routine.schedule_kind == "once" and run.fire.source == "timer" and routine.enabled:
+        routine.enabled, routine.off_reason, routine.off_at = False, "once", run.finished_at
+        routine.next_fire_at = None
+        run.facts = {**run.facts, "was_once": True}
+    routine.save(update_fields=["streak", "enabled", "off_reason", "off_at", "next_fire_at"])

@@ -1,0 +1,268 @@
+"""The life of one fire in a runner: admit, wake, check, turn, record."""
+
+import os
+import socket
+from dataclasses import replace
+
+import structlog
+from django.db import DatabaseError
+
+from foundation import clock, database_clock
+from machines.providers.base import MachineError
+from routines_app.admission import NotWoken, Woken, admit, wake_machine
+from routines_app.admission.admit import Ready
+from routines_app.agents.runtimes import runtime_for
+from routines_app.agents.turn import (
+    ComputerFailed,
+    ComputerRefused,
+    ModelChoice,
+    NewStep,
+    StepKind,
+    TurnInterrupted,
+    TurnOutcome,
+    TurnRequest,
+)
+from routines_app.fires import Claim, claim_fire, requeue_fire, waiting_fires
+from routines_app.fires.doorbell import ring_for_fires
+from routines_app.models import ModelKey, Run
+from routines_app.rules.admission import Refused
+from routines_app.rules.check import CHECK_SECONDS, CarryOn, EndHere, read_check
+from routines_app.rules.status import RunStatus
+from routines_app.runner import record
+from routines_app.runner.computer import MachineComputer
+from routines_app.runner.ending import Ending
+from routines_app.runner.lease import LeaseKeeper, Why, draining
+from routines_app.runner.memory import files_changed, folder_marks, read_state
+from routines_app.runner.steps import StoredSteps
+
+log = structlog.get_logger()
+
+
+class ClaimLost(Exception):
+    """Another runner has this fire now: nothing more may be written or done for it."""
+
+
+def worker_name() -> str:
+    """This runner, as a claim names it: host and process."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def take_fire(fire_id: int) -> None:
+    """Take one fire and bring it to its row. Harmless when somebody else has it or it is over."""
+    if draining.is_set():
+        return  # it stays queued for the next runner
+    claim = claim_fire(fire_id, worker_name(), database_clock.now())
+    if claim is None:
+        return
+    with structlog.contextvars.bound_contextvars(fire=fire_id, run=claim.run_id):
+        try:
+            with LeaseKeeper(claim) as lease:
+                _bring_home(claim, lease)
+        finally:
+            _ring_for_the_next(claim)
+
+
+def _bring_home(claim: Claim, lease: LeaseKeeper) -> None:
+    ending: Ending | None
+    try:
+        ending = _work(claim, lease)
+    except ClaimLost:
+        log.warning("claim_lost")
+        return
+    except TurnInterrupted:
+        ending = _interrupted(claim, lease.why or Why.LOST)
+    except DatabaseError:
+        # The row can't be written now. The lease ends, and whoever finds it then decides.
+        log.exception("database_failed_in_a_run")
+        return
+    except Exception:
+        log.exception("run_failed_by_our_fault")
+        reason = "Something of ours broke while it ran."
+        ending = Ending(RunStatus.FAIL_PLATFORM, {"reason": reason}, ours=True)
+    if ending is not None and not record.finish(claim, ending):
+        log.warning("end_not_recorded", status=ending.status)
+
+
+def _work(claim: Claim, lease: LeaseKeeper) -> Ending:
+    lease.check()
+    admitted = admit(claim)
+    if admitted is None:
+        raise ClaimLost
+    if isinstance(admitted, Refused):
+        return Ending(admitted.status, admitted.facts)
+    run = admitted.run
+    assert run.machine is not None  # admission refuses a routine without a machine
+    steps = StoredSteps(claim, lease)
+    began = clock.monotonic()
+    woken = wake_machine(run.machine, run.routine.name)
+    if isinstance(woken, NotWoken):
+        return _not_woken(woken, run.machine.name)
+    if not record.awake(claim):
+        raise ClaimLost
+    steps.record(
+        NewStep(
+            StepKind.WOKE,
+            run.machine.name,
+            seconds=clock.monotonic() - began,
+            facts={"already": woken.already},
+        )
+    )
+    return _on_the_machine(claim, admitted, woken, steps)
+
+
+def _on_the_machine(claim: Claim, ready: Ready, woken: Woken, steps: StoredSteps) -> Ending:
+    run, slug = ready.run, ready.run.routine.slug
+    try:
+        state = read_state(woken.provider, woken.ref, slug)
+    except MachineError as error:
+        variant = "silent" if error.may_retry else "refused"
+        return Ending(
+            RunStatus.FAIL_MACHINE, {"variant": variant, "reason": error.sentence}, ours=True
+        )
+    Run.objects.filter(pk=run.pk, fire__claim_token=claim.token).update(state_before=state)
+    computer = MachineComputer(woken.provider, woken.ref, str(run.key), run.machine.name)  # type: ignore[union-attr]
+    has_check = bool(run.snapshot["check"].strip())
+    first = RunStatus.CHECKING if has_check else RunStatus.RUNNING
+    if not record.begin_effects(claim, first):
+        raise ClaimLost
+    try:
+        if has_check:
+            found = _check(run, computer, steps)
+            if isinstance(found, EndHere):
+                return Ending(found.status, found.facts, state_after=state)
+            if not record.checked(claim):
+                raise ClaimLost
+        marks = folder_marks(woken.provider, woken.ref, run.routine.memory_folder)
+        outcome = _turn(ready, computer, steps, state)
+    except (ComputerRefused, ComputerFailed) as error:
+        return _machine_trouble(error, has_check)
+    after = folder_marks(woken.provider, woken.ref, run.routine.memory_folder)
+    ending = _turned(outcome, files_changed(marks, after), _state_after(woken, slug))
+    return _with_its_context(run, ending)
+
+
+def _check(run: Run, computer: MachineComputer, steps: StoredSteps) -> CarryOn | EndHere:
+    command = run.snapshot["check"]
+    result = computer.run(
+        ["bash", "-c", command],
+        cwd=run.snapshot["folder"],
+        timeout=CHECK_SECONDS,
+        check=steps.check,
+    )
+    steps.record(
+        NewStep(
+            StepKind.CHECK,
+            command,
+            content=result.output,
+            seconds=result.seconds,
+            facts={"exit_code": result.exit_code, "reason": result.reason},
+        )
+    )
+    return read_check(result.exit_code, result.reason, result.output, result.stderr, result.seconds)
+
+
+def _turn(ready: Ready, computer: MachineComputer, steps: StoredSteps, state: str) -> TurnOutcome:
+    run, snapshot = ready.run, ready.run.snapshot
+    choice = None
+    if ready.model is not None:
+        choice = ModelChoice(ready.model.connection, ready.model.name, ready.model.price)
+        if ready.model.key_id is not None:
+            ModelKey.objects.filter(pk=ready.model.key_id).update(used_at=database_clock.now())
+    request = TurnRequest(
+        run_id=str(run.key),
+        routine_name=run.routine.name,
+        instructions=snapshot["instructions"],
+        folder=snapshot["folder"],
+        state=state,
+        cap=snapshot["cap"],
+        seconds=float(snapshot["time_limit"]),
+        max_steps=snapshot["step_limit"],
+        persona=snapshot["persona"],
+        model=choice,
+    )
+    return runtime_for(request).take_turn(request, computer, steps)
+
+
+def _turned(outcome: TurnOutcome, changed: int, state_after: str | None) -> Ending:
+    return Ending(
+        RunStatus(outcome.code),
+        {**outcome.facts, "files_changed": changed},
+        headline=outcome.headline,
+        body=outcome.body,
+        changed=outcome.changed,
+        spent=outcome.spent,
+        usage=outcome.usage,
+        state_after=state_after,
+    )
+
+
+def _with_its_context(run: Run, ending: Ending) -> Ending:
+    """The facts that only the rows know: since when nothing changed, which limit was reached."""
+    facts = dict(ending.facts)
+    if ending.status is RunStatus.DONE_UNCHANGED:
+        before = (
+            Run.objects.filter(
+                routine_id=run.routine_id,
+                number__lt=run.number,
+                status__in=[status for status in RunStatus if status.completed],
+            )
+            .order_by("-number")
+            .first()
+        )
+        if before is not None and before.finished_at is not None:
+            facts["since"] = before.finished_at.isoformat()
+    if ending.status is RunStatus.STOP_TIME:
+        facts.setdefault("limit_seconds", run.snapshot["time_limit"])
+    return replace(ending, facts=facts)
+
+
+def _state_after(woken: Woken, slug: str) -> str | None:
+    try:
+        return read_state(woken.provider, woken.ref, slug)
+    except MachineError as error:
+        log.warning("state_unreadable_after_run", reason=error.sentence)
+        return None
+
+
+def _not_woken(woken: NotWoken, machine: str) -> Ending:
+    facts: dict[str, object] = {"machine": machine, "reason": woken.sentence}
+    match woken.why:
+        case "gone":
+            return Ending(RunStatus.SKIP_MACHINE_GONE, facts)
+        case "cold":
+            return Ending(RunStatus.SKIP_COLD, facts)
+        case "timeout":
+            return Ending(RunStatus.SKIP_WAKE_TIMEOUT, facts, ours=True)
+        case _:
+            return Ending(RunStatus.SKIP_WAKE_REFUSED, facts)
+
+
+def _machine_trouble(error: ComputerRefused | ComputerFailed, checking: bool) -> Ending:
+    doing = "it was checking" if checking else "it was starting"
+    if isinstance(error, ComputerFailed):
+        facts: dict[str, object] = {"variant": error.variant, "reason": str(error), "doing": doing}
+        return Ending(RunStatus.FAIL_MACHINE, facts, ours=error.variant == "silent")
+    return Ending(RunStatus.FAIL_MACHINE, {"variant": "refused", "reason": str(error)})
+
+
+def _interrupted(claim: Claim, why: Why) -> Ending | None:
+    """What a broken-off run ends as; None when nothing is to be written for it."""
+    match why:
+        case Why.LOST:
+            return None
+        case Why.STOPPED:
+            asked = Run.objects.select_related("stop_asked_by").get(pk=claim.run_id)
+            return Ending(RunStatus.STOP_PERSON, {"person": str(asked.stop_asked_by or "")})
+        case Why.DELETED:
+            return Ending(RunStatus.STOP_DELETED)
+        case Why.DRAINING:
+            if requeue_fire(claim):
+                return None
+            return Ending(RunStatus.FAIL_RESTART, ours=True)
+
+
+def _ring_for_the_next(claim: Claim) -> None:
+    """The machine is free: whoever waits for it is told."""
+    machine_id = Run.objects.values_list("machine_id", flat=True).get(pk=claim.run_id)
+    if machine_id is not None:
+        ring_for_fires(waiting_fires(machine_id=machine_id, limit=2))

@@ -1,0 +1,225 @@
+"""Settings, read once from the environment by typed readers. Production refuses to start
+without its secrets; the embedded mode needs none."""
+
+import zoneinfo
+from pathlib import Path
+
+import django_stubs_ext
+
+from foundation import env
+from foundation.crypto import secret_key
+from foundation.embedded import database_url
+
+django_stubs_ext.monkeypatch()
+zoneinfo.reset_tzpath(())  # the pinned tzdata is what counts, on every machine
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+MODE = env.choice("ROUTINES_MODE", "embedded", {"embedded", "production"})
+EMBEDDED = MODE == "embedded"
+VAR = env.path("ROUTINES_VAR", BASE_DIR / "var")
+DEBUG = env.flag("DEBUG", False)
+PORT = env.integer("PORT", 8000)
+
+SECRET_KEY = (
+    env.text("SECRET_KEY", secret_key(VAR / "secret_key")) if EMBEDDED else env.text("SECRET_KEY")
+)
+ENCRYPTION_KEY = env.text("ENCRYPTION_KEY", SECRET_KEY if EMBEDDED else None)
+ALLOWED_HOSTS = env.listed("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"] if EMBEDDED else [])
+SITE_URL = env.text("SITE_URL", f"http://localhost:{PORT}" if EMBEDDED else None)
+OPEN_SIGNUP = env.flag("OPEN_SIGNUP", not EMBEDDED)
+
+DATABASES = {
+    "default": env.database(
+        env.text(
+            "DATABASE_URL",
+            database_url(VAR) if EMBEDDED else None,
+        )
+    )
+    # Under ASGI each request has a thread of its own, so a kept connection would be lost with it.
+    | {"CONN_MAX_AGE": 0, "ATOMIC_REQUESTS": False}
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "django.contrib.postgres",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "django_htmx",
+    "template_partials",
+    "csp",
+    "rest_framework",
+    "accounts",
+    "billing",
+    "machines",
+    "routines_app",
+    "routines_app.web",
+]
+
+MIDDLEWARE = [
+    "routines_app.web.host.LocalhostMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "routines_app.web.zone.their_zone",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "routines_app.urls"
+ASGI_APPLICATION = "routines_app.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "routines_app.web.shell.shell",
+            ],
+            "builtins": ["routines_app.web.templatetags.words"],
+        },
+    }
+]
+
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = VAR / "static"
+if EMBEDDED:
+    STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # whitenoise warns of a missing folder
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if EMBEDDED
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+WHITENOISE_USE_FINDERS = EMBEDDED
+MEDIA_ROOT = VAR / "files"
+
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+PASSWORD_LENGTH = 12
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}", "OPTIONS": options}
+    for name, options in (
+        ("UserAttributeSimilarityValidator", {}),
+        ("MinimumLengthValidator", {"min_length": PASSWORD_LENGTH}),
+        ("CommonPasswordValidator", {}),
+        ("NumericPasswordValidator", {}),
+    )
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "/"
+ACCOUNT_ADAPTER = "accounts.adapter.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+ACCOUNT_SIGNUP_FORM_CLASS = "accounts.forms.SignUpName"
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_EMAIL_VERIFICATION = "none" if EMBEDDED else "mandatory"
+ACCOUNT_EMAIL_VERIFICATION_BY_CODE_ENABLED = not EMBEDDED
+ACCOUNT_LOGOUT_ON_GET = False
+ACCOUNT_SESSION_REMEMBER = True
+MFA_SUPPORTED_TYPES = ["webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_ALLOW_UNVERIFIED_EMAIL = EMBEDDED
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = EMBEDDED
+
+EMAIL_BACKEND = (
+    "django.core.mail.backends.console.EmailBackend"
+    if EMBEDDED
+    else "django.core.mail.backends.smtp.EmailBackend"
+)
+
+LANGUAGE_CODE = "en-gb"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = True
+
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    if EMBEDDED
+    else {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": env.text("REDIS_URL"),
+    }
+}
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'none'"],
+        "script-src": ["'self'"],
+        "style-src": ["'self'"],
+        "font-src": ["'self'"],
+        "img-src": ["'self'"],
+        "connect-src": ["'self'"],
+        "form-action": ["'self'"],
+        "frame-ancestors": ["'none'"],
+        "base-uri": ["'none'"],
+        "manifest-src": ["'self'"],
+    }
+}
+CSRF_FAILURE_VIEW = "routines_app.web.errors.form_too_old"
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = not EMBEDDED
+CSRF_COOKIE_SECURE = not EMBEDDED
+SECURE_SSL_REDIRECT = not EMBEDDED
+SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
+SECURE_PROXY_SSL_HEADER = None if EMBEDDED else ("HTTP_X_FORWARDED_PROTO", "https")
+SECURE_HSTS_SECONDS = 0 if EMBEDDED else 31_536_000
+SECURE_HSTS_INCLUDE_SUBDOMAINS = not EMBEDDED
+SECURE_HSTS_PRELOAD = not EMBEDDED
+CSRF_TRUSTED_ORIGINS = [SITE_URL]
+DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
+FILE_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
+UPLOAD_MAX_BYTES = 200 * 1024 * 1024
+FILE_UPLOAD_HANDLERS = [
+    "routines_app.web.uploads.BoundedUpload",
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+]
+
+CELERY_BROKER_URL = "memory://localhost/" if EMBEDDED else env.text("REDIS_URL")
+CELERY_BROKER_TRANSPORT_OPTIONS = {"polling_interval": 0.05} if EMBEDDED else {}
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_WORKER_REDIRECT_STDOUTS = False
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TASK_ROUTES = {
+    "routines_app.tasks.take_fire": {"queue": "runner"},
+    "routines_app.tasks.wake": {"queue": "runner"},
+    "routines_app.tasks.test_model_key": {"queue": "runner"},
+    "routines_app.tasks.*": {"queue": "clock"},
+}
+CELERY_BEAT_SCHEDULE = {
+    name: {
+        "task": f"routines_app.tasks.{name}",
+        "schedule": every,
+        "options": {"expires": max(every, 5.0)},
+    }
+    for name, every in (("scan", 1.0), ("sweep", 5.0), ("reap", 10.0), ("outbox", 5.0))
+}
+
+MACHINE_PROVIDER = env.choice("MACHINE_PROVIDER", "local", {"local", "memory"})
+MACHINES_ROOT = VAR / "machines"
+RUNNER_THREADS = env.integer("RUNNER_THREADS", 4)
+
+LOGGING_CONFIG = None

@@ -1,0 +1,203 @@
+"""A workspace's machines: where each is in its life, since when, why, and what wakes it next."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime, time, timedelta
+
+from django.contrib import messages
+from django.db.models import Prefetch, Q, QuerySet
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from accounts.models import Role, Workspace
+from foundation import clock
+from machines.access import provider_for
+from machines.lifecycle import MachineState
+from machines.models import AwakeSpan, Machine
+from machines.providers.base import MachineError
+from routines_app.admission import NotWoken, wake_machine
+from routines_app.configure.machine import NoMachine, make_machine
+from routines_app.models import Routine
+from routines_app.web.access import WorkspaceRequest, in_workspace
+from routines_app.web.day import Awake, Day, day_of
+from routines_app.web.machine_stop import StillAwake, live_run_on, stop_machine
+from routines_app.web.templatetags.words import NUMBERS
+
+SHOWN_WAKINGS = 30
+HOLDS_COMPUTE = {MachineState.AWAKE, MachineState.WAKING, MachineState.SUSPENDING}
+
+
+def machines_of(workspace: Workspace) -> QuerySet[Machine]:
+    """Those that aren't deleted, each with the routines that live on it, in `lives_here`."""
+    routines = Routine.objects.filter(deleted_at__isnull=True).order_by("name")
+    return (
+        Machine.objects.filter(workspace=workspace, deleted_at__isnull=True)
+        .prefetch_related(Prefetch("routines", queryset=routines, to_attr="lives_here"))
+        .order_by("created_at", "id")
+    )
+
+
+def headline(machines: list[Machine]) -> str:
+    """How many are awake, asleep and in cold storage, as a true sentence."""
+    if len(machines) == 1:
+        return f"{machines[0].name} is {_state_word(machines[0])}."
+    counts = Counter(_state_word(machine) for machine in machines)
+    if len(counts) == 1:
+        every = "Both" if len(machines) == 2 else f"All {_number(len(machines))}"
+        return f"{every} are {next(iter(counts))}."
+    return " ".join(
+        f"{_number(counts[word]).capitalize()} {'is' if counts[word] == 1 else 'are'} {word}."
+        for word in ("awake", "asleep", "in cold storage")
+        if counts[word]
+    )
+
+
+def _state_word(machine: Machine) -> str:
+    if machine.state in HOLDS_COMPUTE:
+        return "awake"
+    return "in cold storage" if machine.state == MachineState.ARCHIVED else "asleep"
+
+
+def _number(count: int) -> str:
+    return NUMBERS[count] if count < len(NUMBERS) else str(count)
+
+
+def day_of_machine(machine: Machine, now: datetime) -> Day:
+    """Today in the viewer's zone, for a machine with `lives_here` loaded."""
+    today = timezone.localtime(now).date()
+    zone = timezone.get_current_timezone()
+    start = datetime.combine(today, time(), zone)
+    end = datetime.combine(today + timedelta(days=1), time(), zone)
+    spans = AwakeSpan.objects.filter(
+        Q(ended_at__isnull=True) | Q(ended_at__gte=start), machine=machine, started_at__lt=end
+    )
+    return day_of(
+        [Awake(span.started_at, span.ended_at) for span in spans],
+        [due for due, _ in _next_wakings(machine)],
+        start,
+        end,
+        now,
+    )
+
+
+def _next_wakings(machine: Machine) -> list[tuple[datetime, Routine]]:
+    """The next occurrence of each routine here that is on, soonest first."""
+    due = [
+        (routine.next_fire_at, routine)
+        for routine in machine.lives_here  # type: ignore[attr-defined]  # machines_of adds it
+        if routine.enabled and routine.next_fire_at is not None
+    ]
+    return sorted(due, key=lambda pair: pair[0])
+
+
+def _shown(machine: Machine, now: datetime) -> dict[str, object]:
+    """What a page says of one machine."""
+    coming = _next_wakings(machine)
+    return {
+        "machine": machine,
+        "state": machine.state,
+        "holds_compute": machine.state in HOLDS_COMPUTE,
+        "day": day_of_machine(machine, now),
+        "next": coming[0] if coming else None,
+        "coming": coming,
+    }
+
+
+@in_workspace(Role.VIEWER)
+@require_GET
+def machines(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
+    """Every machine, with its state in words and its day on the line."""
+    return _list(request)
+
+
+def _list(request: WorkspaceRequest, problem: str = "", name: str = "") -> HttpResponse:
+    now = clock.now()
+    rows = list(machines_of(request.workspace))
+    context = {
+        "rows": [_shown(machine, now) for machine in rows],
+        "headline": headline(rows) if rows else "No machine yet.",
+        "problem": problem,
+        "typed": name,
+        "may_make": request.membership.may(Role.ADMIN),
+        "may_run": request.membership.may(Role.MEMBER),
+    }
+    return render(request, "pages/machines.html", context, status=422 if problem else 200)
+
+
+@in_workspace(Role.ADMIN)
+@require_POST
+def machine_new(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
+    """A new machine, asleep."""
+    name = request.POST.get("name", "")
+    made = make_machine(request.workspace, request.user, name)
+    if isinstance(made, NoMachine):
+        return _list(request, made.sentence, name)
+    messages.success(request, f"{made.name} is there, asleep.")
+    return redirect("machine", workspace_slug, made.slug)
+
+
+@in_workspace(Role.VIEWER)
+@require_GET
+def machine(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpResponse:
+    """One machine: its day, what woke it, what wakes it next, what lives there."""
+    return _one(request, get_object_or_404(machines_of(request.workspace), slug=slug))
+
+
+def _one(request: WorkspaceRequest, machine: Machine, problem: str = "") -> HttpResponse:
+    now = clock.now()
+    disk, allowed, trouble = _disk(machine)
+    context = _shown(machine, now) | {
+        "problem": problem,
+        "in_use_by": live_run_on(machine),
+        "spans": list(machine.spans.order_by("-started_at")[:SHOWN_WAKINGS]),
+        "disk": disk,
+        "disk_allowed": allowed,
+        "disk_trouble": trouble,
+        "now": now,
+        "may_run": request.membership.may(Role.MEMBER),
+    }
+    return render(request, "pages/machine.html", context, status=409 if problem else 200)
+
+
+def _disk(machine: Machine) -> tuple[int, int | None, str]:
+    """Bytes that its disk holds and may hold, or else why that can't be told; wakes nothing."""
+    if not machine.ref:
+        return 0, None, ""
+    try:
+        provider, ref = provider_for(machine)
+        used = provider.usage(ref).disk_bytes
+    except MachineError as error:
+        return 0, None, error.sentence
+    return used, machine.spec.get("disk"), ""
+
+
+@in_workspace(Role.MEMBER)
+@require_POST
+def machine_start(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpResponse:
+    """Wake it, through the same door as a run."""
+    found = get_object_or_404(machines_of(request.workspace), slug=slug)
+    woken = wake_machine(found, str(request.user))
+    if isinstance(woken, NotWoken):
+        found = get_object_or_404(machines_of(request.workspace), slug=slug)
+        return _one(request, found, woken.sentence)
+    messages.success(request, f"{found.name} {'was' if woken.already else 'is'} awake.")
+    return redirect("machine", workspace_slug, slug)
+
+
+@in_workspace(Role.MEMBER)
+@require_http_methods(["GET", "POST"])
+def machine_stop(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpResponse:
+    """Put it to sleep; asked again first when a run would end by it."""
+    found = get_object_or_404(machines_of(request.workspace), slug=slug)
+    run = live_run_on(found)
+    if request.method == "GET" or (run is not None and request.POST.get("sure") != str(run.key)):
+        return render(request, "pages/machine_stop.html", {"machine": found, "run": run})
+    stopped = stop_machine(found, request.user)
+    if isinstance(stopped, StillAwake):
+        found = get_object_or_404(machines_of(request.workspace), slug=slug)
+        return _one(request, found, stopped.sentence)
+    messages.success(request, f"{found.name} is asleep.")
+    return redirect("machine", workspace_slug, slug)

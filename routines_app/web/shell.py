@@ -1,0 +1,130 @@
+"""What every page's frame needs: where one is, where one can go, and how many of each there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import cast
+
+from django.http import HttpRequest
+from django.urls import NoReverseMatch, reverse
+from django.utils.functional import SimpleLazyObject
+
+from accounts.access import workspaces_of
+from accounts.models import User, Workspace
+from billing.models import Account
+from machines.models import Machine
+from routines_app.models import Agent, Notice, Routine
+
+PLAN_NAMES = {"self-hosted": "Self-hosted", "free": "Free", "pro": "Pro"}
+
+
+@dataclass(frozen=True)
+class NavItem:
+    """One link of the frame. `count` None shows none; `apart` draws a rule before it."""
+
+    label: str
+    href: str
+    current: bool
+    count: int | None = None
+    icon: str = ""
+    apart: bool = False
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The frame of one page. `workspace` None: there is no rail to show."""
+
+    workspace: Workspace | None
+    others: tuple[Workspace, ...]
+    nav: tuple[NavItem, ...]
+    tabs: tuple[NavItem, ...]
+    bell: NavItem | None
+    plan_line: str
+    at_me: bool
+
+
+def shell(request: HttpRequest) -> dict[str, object]:
+    """Template context of the frame. `frame` is computed when a page first asks for it."""
+    user = getattr(request, "user", None)
+    theme = user.theme if isinstance(user, User) and user.theme in ("light", "dark") else ""
+    return {
+        "workspace": getattr(request, "workspace", None),
+        "membership": getattr(request, "membership", None),
+        "theme": theme,
+        "frame": SimpleLazyObject(lambda: frame_of(request)),
+    }
+
+
+def frame_of(request: HttpRequest) -> Frame:
+    """The frame for this request; outside a workspace it is that of the person's first one."""
+    person = getattr(request, "user", None)
+    if person is None or not person.is_authenticated:
+        return Frame(None, (), (), (), None, "", False)
+    mine = workspaces_of(cast(User, person))
+    here: Workspace | None = getattr(request, "workspace", None) or next(iter(mine), None)
+    at_me = request.path == reverse("me")
+    if here is None:
+        return Frame(None, (), (), (), None, "", at_me)
+    places = _Places(request.path, here)
+    return Frame(
+        workspace=here,
+        others=tuple(other for other in mine if other.pk != here.pk),
+        nav=places.nav(),
+        tabs=places.tabs(),
+        bell=places.bell(),
+        plan_line=_plan_line(here),
+        at_me=at_me,
+    )
+
+
+def _plan_line(workspace: Workspace) -> str:
+    account = Account.objects.filter(workspace=workspace).first()
+    return PLAN_NAMES.get(account.plan, account.plan) if account else ""
+
+
+@dataclass(frozen=True)
+class _Places:
+    """The pages of one workspace, seen from the page at `path`."""
+
+    path: str
+    workspace: Workspace
+
+    def at(self, name: str, label: str, count: int | None = None, **more: object) -> NavItem:
+        href = reverse(name, args=[self.workspace.slug])
+        return NavItem(label, href, self.path.startswith(href), count, **more)  # type: ignore[arg-type]
+
+    def nav(self) -> tuple[NavItem, ...]:
+        here = self.workspace
+        present = {"workspace": here, "deleted_at__isnull": True}
+        return (
+            self.at("routines", "Routines", Routine.objects.filter(**present).count()),
+            self.at("machines", "Machines", Machine.objects.filter(**present).count()),
+            self.at("agents", "Agents", Agent.objects.filter(**present).count()),
+            self.at("files", "Files"),
+            self.at("people", "People", here.memberships.count(), apart=True),
+        )
+
+    def tabs(self) -> tuple[NavItem, ...]:
+        plus = self._optional("routine_new", "New routine", icon="plus")
+        tabs = [
+            self.at("routines", "Routines", icon="routines"),
+            self.at("machines", "Machines", icon="machines"),
+            *([replace(plus, current=False)] if plus else []),
+            self.at("files", "Files", icon="files"),
+        ]
+        elsewhere = not any(tab.current for tab in tabs)
+        more = reverse("more", args=[self.workspace.slug])
+        return (*tabs, NavItem("More", more, elsewhere, icon="more"))
+
+    def bell(self) -> NavItem | None:
+        waiting = Notice.objects.filter(
+            workspace=self.workspace, needs_someone=True, read_by__isnull=True
+        ).count()
+        return self._optional("bell", "Notifications", count=waiting)
+
+    def _optional(self, name: str, label: str, **more: object) -> NavItem | None:
+        """A link to a page that may not be served here; None when it isn't."""
+        try:
+            return self.at(name, label, **more)  # type: ignore[arg-type]
+        except NoReverseMatch:
+            return None

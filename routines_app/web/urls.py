@@ -1,0 +1,33 @@
+"""Every page's address. `w/<workspace_slug>/` is behind `in_workspace`, all else is listed in
+`tests/web/test_strangers.py`."""
+
+from django.urls import include, path
+from django.urls.resolvers import URLPattern, URLResolver
+
+from routines_app.web import home, people
+
+outside: list[URLPattern | URLResolver] = [
+    path("", home.home, name="home"),
+    path("help/", home.help_page, name="help"),
+    path("me/", home.me, name="me"),
+    path("workspaces/new/", home.new_workspace, name="workspace_new"),
+]
+
+routines: list[URLPattern | URLResolver] = [
+    path("w/<slug:workspace_slug>/routines/", include("routines_app.web.urls_routines")),
+]
+
+machines_and_files: list[URLPattern | URLResolver] = [
+    path("w/<slug:workspace_slug>/", include("routines_app.web.urls_machines")),
+]
+
+agents_and_models: list[URLPattern | URLResolver] = [
+    path("w/<slug:workspace_slug>/agents/", include("routines_app.web.urls_agents")),
+]
+
+workspace: list[URLPattern | URLResolver] = [
+    path("w/<slug:workspace_slug>/people/", people.people, name="people"),
+    path("w/<slug:workspace_slug>/more/", people.more, name="more"),
+]
+
+urlpatterns = outside + routines + machines_and_files + agents_and_models + workspace

@@ -1,0 +1,94 @@
+"""The test run's own PostgreSQL: one server for all workers, started when a test first asks.
+
+Its folder is new for each run. A run that was killed leaves a server behind; the next run
+finds its folder unlocked, stops it and removes it.
+"""
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, MutableMapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from foundation import postgres
+from foundation.postgres_data import PORT, SUPERUSER
+
+FOLDER = "ROUTINES_TEST_FOLDER"
+"""Names the run's folder in the environment; workers inherit it."""
+_PREFIX = "routines-tests-"
+_lock: list[int] = []
+"""The open file that says this run is alive, in the process that began it."""
+
+
+def prepare_environment(environment: MutableMapping[str, str]) -> None:
+    """Make the run's folder and point the settings at it; nothing is started yet."""
+    if FOLDER not in environment:
+        _remove_abandoned()
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir="/tmp"))
+        folder.chmod(0o711)
+        _lock.append(_locked(folder / "alive"))
+        environment[FOLDER] = str(folder)
+    folder = Path(environment[FOLDER])
+    sockets = folder / "postgres" / "socket"
+    environment["DATABASE_URL"] = f"postgresql://{SUPERUSER}@/routines?host={sockets}&port={PORT}"
+    environment["ROUTINES_VAR"] = str(folder / "var")
+    (folder / "var" / "static").mkdir(parents=True, exist_ok=True)
+    environment.pop("ROUTINES_CLOCK_OFFSET_FILE", None)
+
+
+def start_server() -> postgres.Server:
+    """The run's server, started by whichever worker asks first."""
+    folder = Path(os.environ[FOLDER])
+    with _one_at_a_time(folder / "starting"):
+        chosen = os.environ.get("PG_BIN")
+        return postgres.start(
+            folder / "postgres",
+            pg_bin=Path(chosen) if chosen else None,
+            settings=postgres.FAST,
+        )
+
+
+def end_run() -> None:
+    """Stop the server and remove the folder; only in the process that began the run."""
+    if not _lock:
+        return
+    _remove(Path(os.environ.pop(FOLDER)))
+    os.close(_lock.pop())
+
+
+def _locked(path: Path) -> int:
+    held = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return held
+
+
+@contextmanager
+def _one_at_a_time(path: Path) -> Iterator[None]:
+    held = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(held)
+
+
+def _remove_abandoned() -> None:
+    """Clear the folders of runs that were killed; they hold no lock any more."""
+    for folder in Path("/tmp").glob(f"{_PREFIX}*"):
+        if folder.stat().st_uid != os.geteuid() or not (folder / "alive").exists():
+            continue
+        try:
+            held = _locked(folder / "alive")
+        except BlockingIOError:
+            continue
+        _remove(folder)
+        os.close(held)
+
+
+def _remove(folder: Path) -> None:
+    server = postgres.running_server(folder / "postgres")
+    if server is not None:
+        server.stop()
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,44 @@
+"""Every status reads as a sentence, whatever the facts lack."""
+
+import pytest
+
+from routines_app.rules.sentences import RunFacts, sentence_of
+from routines_app.rules.status import RunStatus, Shape
+
+
+@pytest.mark.parametrize("status", list(RunStatus))
+def test_every_status_has_a_sentence_even_without_facts(status: RunStatus) -> None:
+    sentence = sentence_of(status, RunFacts())
+    assert sentence.lead
+    assert sentence.text.endswith((".", "?", "to do.")) or status is RunStatus.STOP_PERSON
+    assert "None" not in sentence.text
+    assert "{" not in sentence.text
+
+
+def test_a_code_that_nobody_knows_still_reads_as_a_sentence() -> None:
+    assert (
+        sentence_of("fail_new", RunFacts()).text == 'Ended as "fail_new". The log has the detail.'
+    )
+
+
+def test_a_capped_run_says_how_far_it_got() -> None:
+    facts = RunFacts(spent=470_000, cap=500_000, doing="reading a long page")
+    assert sentence_of("stop_cost", facts).text == (
+        "Hit its cost cap. Stopped at $0.47 of $0.50 while reading a long page."
+    )
+
+
+def test_done_is_never_alone() -> None:
+    assert sentence_of("done_changed", RunFacts(files_changed=2)).text == (
+        "Done. It left no summary. Changed 2 files."
+    )
+    assert sentence_of("done_changed", RunFacts()).rest
+
+
+def test_refusals_never_count_and_failures_always_ring() -> None:
+    for status in RunStatus:
+        if status.shape is Shape.RING:
+            assert not status.may_count
+        if status.failed:
+            assert status.rings == "yes"
+        assert status.live + (status is RunStatus.QUEUED) + status.final == 1

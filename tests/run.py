@@ -1,0 +1,146 @@
+"""`make test`: every check, then every test, with their times.
+
+What this computer lacks is installed where that is possible without asking (root on Debian);
+elsewhere its tests are skipped by name. With CI set, nothing may be missing.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from time import monotonic
+
+from foundation.postgres import PostgresUnusable
+from foundation.postgres_programs import find_programs
+from tests.tools import missing_tools
+
+ROOT = Path(__file__).resolve().parent.parent
+BIN = Path(sys.executable).parent
+OLDEST_POSTGRES = Path("/usr/lib/postgresql/15/bin")
+PACKAGES = {
+    "browser": ["chromium", "fonts-liberation"],
+    "redis": ["redis-server"],
+    "sandbox": ["bubblewrap"],
+    "git": ["git"],
+}
+PRODUCTION = {
+    "ROUTINES_MODE": "production",
+    "SECRET_KEY": "a-key-for-this-check-alone-0123456789-abcdefghijklmnopqrstuvwxyz",
+    "ENCRYPTION_KEY": "another-key-for-this-check-alone-0123456789-abcdefghijklmnopq",
+    "ALLOWED_HOSTS": "routines.example",
+    "SITE_URL": "https://routines.example",
+    "DATABASE_URL": "postgresql://routines@database.example/routines",
+    "REDIS_URL": "redis://redis.example/0",
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run all; 0 when everything passed."""
+    os.chdir(ROOT)
+    install_missing()
+    failed = [name for name, command, more in checks() if not passes(name, command, more)]
+    if "--checks" not in arguments:
+        failed += run_tests([word for word in arguments if word != "--checks"])
+    if failed:
+        print(f"Failed: {', '.join(failed)}")
+    return 1 if failed else 0
+
+
+def checks() -> list[tuple[str, list[str], dict[str, str]]]:
+    """Every check: its name, its command, what it needs in the environment."""
+    python = sys.executable
+    templates = sorted(str(path) for path in Path("templates").rglob("*.html"))
+    found = [
+        ("ruff check", [str(BIN / "ruff"), "check", "--quiet", "."], {}),
+        ("ruff format", [str(BIN / "ruff"), "format", "--quiet", "--check", "."], {}),
+        ("mypy", [str(BIN / "mypy"), "--no-error-summary"], {}),
+        ("import-linter", [str(BIN / "lint-imports")], {}),
+        (
+            "production settings",
+            [python, "manage.py", "check", "--deploy", "--fail-level", "WARNING"],
+            PRODUCTION,
+        ),
+        (
+            "migrations",
+            [python, "-W", "ignore::RuntimeWarning", "manage.py", "makemigrations", "--check"],
+            {},
+        ),
+    ]
+    if templates:
+        djade = [str(BIN / "djade"), "--check", "--target-version", "5.2", *templates]
+        found.append(("djade", djade, {}))
+    return found
+
+
+def passes(name: str, command: list[str], more: dict[str, str]) -> bool:
+    """Run one check; print what it said only when it failed."""
+    began = monotonic()
+    done = subprocess.run(
+        command,
+        env={**os.environ, **more},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    result = "ok" if done.returncode == 0 else "FAILED"
+    print(f"{name:<22}{result:<8}{monotonic() - began:6.1f} s", flush=True)
+    if done.returncode != 0:
+        print(done.stdout, flush=True)
+    return done.returncode == 0
+
+
+def run_tests(arguments: list[str]) -> list[str]:
+    """Run the whole suite, and first the queue's tests on the oldest PostgreSQL if it's here.
+
+    Returns the names of what failed.
+    """
+    failed = []
+    pytest = [sys.executable, "-m", "pytest", "-q", "-n", str(min(os.cpu_count() or 2, 8))]
+    if not arguments and OLDEST_POSTGRES.is_dir() and usual_version() != 15:
+        print("\nThe queue's tests on PostgreSQL 15", flush=True)
+        older = {**os.environ, "PG_BIN": str(OLDEST_POSTGRES)}
+        if subprocess.run([*pytest, "-m", "queue"], env=older, check=False).returncode != 0:
+            failed.append("the queue's tests on PostgreSQL 15")
+    version = usual_version()
+    print(f"\nAll tests on PostgreSQL {version}", flush=True)
+    if missing := missing_tools():
+        print("Not run here: " + "; ".join(f"{k} ({why})" for k, why in missing.items()))
+    done = subprocess.run([*pytest, "--durations=10", *arguments], check=False)
+    return [*failed, "tests"] if done.returncode != 0 else failed
+
+
+def usual_version() -> int:
+    """The major version of the PostgreSQL that the tests use unless told otherwise."""
+    chosen = os.environ.get("PG_BIN")
+    try:
+        return find_programs(Path(chosen) if chosen else None, None).version
+    except PostgresUnusable as unusable:
+        sys.exit(str(unusable))
+
+
+def install_missing() -> None:
+    """Install the programs that tests need and that are missing, as root on Debian alone."""
+    missing = [*missing_tools(), *([] if shutil.which("git") else ["git"])]
+    if not missing:
+        return
+    if os.geteuid() == 0 and shutil.which("apt-get"):
+        packages = [package for name in missing for package in PACKAGES[name]]
+        print(f"Installing {', '.join(packages)}...", flush=True)
+        quiet = {
+            "env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+            "stdout": subprocess.DEVNULL,
+            "check": False,
+        }
+        subprocess.run(["apt-get", "update", "-qq"], **quiet)
+        install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends"]
+        subprocess.run([*install, *packages], **quiet)
+        missing_tools.cache_clear()
+    if os.environ.get("CI") and (left := missing_tools()):
+        sys.exit("CI lacks what tests need: " + "; ".join(left.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
