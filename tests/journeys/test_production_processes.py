@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
@@ -87,8 +88,6 @@ def test_beat_ticks_and_the_clock_scans(
 
 
 def test_the_site_answers_over_https_alone(environment: dict[str, str], open_folder: Path) -> None:
-    from http.client import HTTPConnection
-
     port = free_port()
     collect = [sys.executable, "manage.py", "collectstatic", "--noinput", "--verbosity", "0"]
     subprocess.run(collect, cwd=ROOT, env=environment, check=True)
