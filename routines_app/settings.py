@@ -205,10 +205,17 @@ CELERY_WORKER_REDIRECT_STDOUTS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_ROUTES = {
     "routines_app.tasks.take_fire": {"queue": "runner"},
+    "routines_app.tasks.wake": {"queue": "runner"},
+    "routines_app.tasks.test_model_key": {"queue": "runner"},
     "routines_app.tasks.*": {"queue": "clock"},
 }
 CELERY_BEAT_SCHEDULE = {
-    "scan": {"task": "routines_app.tasks.scan", "schedule": 1.0, "options": {"expires": 5}},
+    name: {
+        "task": f"routines_app.tasks.{name}",
+        "schedule": every,
+        "options": {"expires": max(every, 5.0)},
+    }
+    for name, every in (("scan", 1.0), ("sweep", 5.0), ("reap", 10.0), ("outbox", 5.0))
 }
 
 MACHINE_PROVIDER = env.choice("MACHINE_PROVIDER", "local", {"local", "memory"})

@@ -1,0 +1,65 @@
+"""Where the one useful action of a sentence leads."""
+
+from dataclasses import dataclass
+
+from django.urls import NoReverseMatch, reverse
+
+from routines_app.models import Run
+from routines_app.rules.sentences import Act
+
+
+@dataclass(frozen=True)
+class ActLink:
+    """An action as a page offers it: a link, or a form when `posts`. `run_now` needs a key."""
+
+    words: str
+    href: str
+    posts: bool = False
+    run_now: bool = False
+
+
+def act_link(act: Act | None, run: Run) -> ActLink | None:
+    """The action's address; None when there is none, or its page isn't part of this version."""
+    if act is None:
+        return None
+    routine = [run.workspace.slug, run.routine.slug]
+    edit = reverse("routine_edit", args=routine)
+    match act.code:
+        case "run_now":
+            return ActLink(act.words, reverse("run_now", args=routine), posts=True, run_now=True)
+        case "turn_on":
+            return ActLink(act.words, reverse("routine_turn_on", args=routine), posts=True)
+        case "edit_check":
+            return ActLink(act.words, f"{edit}#check_command")
+        case "raise_cap":
+            return ActLink(act.words, f"{edit}#cap")
+        case "allow_longer":
+            return ActLink(act.words, f"{edit}#time_limit")
+        case "choose_machine":
+            return ActLink(act.words, f"{edit}#machine")
+        case "see_output":
+            return ActLink(act.words, f"{_page(run, run.number)}#how")
+        case "see_run":
+            other = run.facts.get("other_number")
+            return ActLink(act.words, _page(run, other)) if isinstance(other, int) else None
+        case "see_failures":
+            return ActLink(act.words, reverse("routine", args=routine))
+        case "models":
+            return _optional(act.words, "models", [run.workspace.slug])
+        case "start_machine" | "restore" if run.machine:
+            machine = [run.workspace.slug, run.machine.slug]
+            return _optional(act.words, "machine", machine)
+        case _:
+            return None
+
+
+def _optional(words: str, name: str, args: list[str]) -> ActLink | None:
+    """A link to a page that may not be served here; None when it isn't."""
+    try:
+        return ActLink(words, reverse(name, args=args))
+    except NoReverseMatch:
+        return None
+
+
+def _page(run: Run, number: int) -> str:
+    return reverse("run", args=[run.workspace.slug, run.routine.slug, number])

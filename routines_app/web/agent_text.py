@@ -1,0 +1,70 @@
+"""Text that an agent wrote, made safe to show: Markdown without HTML, then an allow-list.
+
+Every link is followed by its host, so that a disguised address shows itself.
+"""
+
+from functools import cache
+from urllib.parse import urlsplit
+
+import nh3
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+_TAGS = {
+    "a", "blockquote", "br", "code", "del", "em", "h3", "h4", "hr", "li", "ol", "p", "pre",
+    "s", "small", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
+}  # fmt: skip
+
+
+@cache
+def _parser() -> MarkdownIt:
+    # Images would let a text fetch something; without the rule they stay a link.
+    return (
+        MarkdownIt("commonmark", {"html": False})
+        .enable(["table", "strikethrough"])
+        .disable("image")
+    )
+
+
+def agent_html(text: str) -> SafeString:
+    """The Markdown as HTML that can't run anything, fetch anything, or hide where a link goes."""
+    parser = _parser()
+    tokens = parser.parse(text)
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = "h3" if token.tag in ("h1", "h2", "h3") else "h4"
+        if token.type == "inline" and token.children:
+            token.children = _with_hosts(token.children)
+    html = parser.renderer.render(tokens, parser.options, {})
+    clean = nh3.clean(
+        html,
+        tags=_TAGS,
+        attributes={"a": {"href"}},
+        url_schemes={"http", "https", "mailto"},
+        link_rel="noopener noreferrer nofollow",
+    )
+    return mark_safe(clean)
+
+
+def _with_hosts(children: list[Token]) -> list[Token]:
+    out: list[Token] = []
+    host = ""
+    for child in children:
+        out.append(child)
+        if child.type == "link_open":
+            host = _host(str(child.attrGet("href") or ""))
+        elif child.type == "link_close" and host:
+            note = Token("html_inline", "", 0)
+            note.content = f" <small>{escape(host)}</small>"
+            out.append(note)
+            host = ""
+    return out
+
+
+def _host(address: str) -> str:
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:
+        return ""

@@ -1,0 +1,100 @@
+"""What stands beside the sentence while it is written; it comes together, so it never disagrees."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+
+from routines_app.rules.describe import FieldWords, explain_fields, without_seconds
+from routines_app.rules.kinds import ScheduleKind
+from routines_app.rules.recognise import same_sentence
+from routines_app.rules.schedule import Schedule, crons, read_back, validate
+from routines_app.web.coming import Coming, Estimate, estimate, next_five, next_line, place_of
+from routines_app.web.form_state import FormState, read_schedule
+from routines_app.web.sentence import figures
+
+MICRO = 1_000_000
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The read-back, the next five and the estimate; or what keeps them from being known."""
+
+    said: str = ""
+    next: str = ""
+    place: str = ""
+    fires: list[Coming] = field(default_factory=list)
+    estimate: Estimate | None = None
+    fields: tuple[FieldWords, ...] = ()
+    remark: str = ""
+    same_as: str = ""
+    problems: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Usual:
+    """What is known of the routine's cost: `free` for a script; `typical` micro-dollars a run."""
+
+    free: bool
+    typical: int | None = None
+    seen: int = 0
+
+
+def preview_of(state: FormState, now: datetime, viewer: str, usual: Usual) -> Preview:
+    """The preview of what is typed."""
+    read = read_schedule(state)
+    if read.schedule is None:
+        return Preview(problems=[error.sentence for error in read.errors])
+    wrong = validate(read.schedule, now)
+    if wrong:
+        return Preview(problems=[error.sentence for error in wrong])
+    schedule = read.schedule
+    said = Preview(
+        said=read_back(schedule, now.date()),
+        next=next_line(schedule, now),
+        place=place_of(schedule),
+        fires=next_five(schedule, now, viewer),
+        estimate=_estimate(state, schedule, now, usual),
+    )
+    return _with_cron(said, schedule) if schedule.kind is ScheduleKind.CRON else said
+
+
+def _with_cron(said: Preview, schedule: Schedule) -> Preview:
+    """A custom schedule's boxes, and the sentence that says the same."""
+    compiled = crons(schedule)
+    same = same_sentence(compiled, schedule.zone)
+    remark = ""
+    if len(compiled) == 1 and len(compiled[0].parsed.texts) >= 6:
+        remark = (
+            "The first field is seconds. A start within the second isn’t promised; "
+            "runs usually begin within two."
+        )
+        plain = without_seconds(compiled[0])
+        if plain:
+            remark = f"{remark} Without the seconds it is the same as {plain}."
+    return Preview(
+        said.said,
+        said.next,
+        said.place,
+        said.fires,
+        said.estimate,
+        explain_fields(compiled[0]) if len(compiled) == 1 else (),
+        remark,
+        figures(same) if same else "",
+    )
+
+
+def _estimate(state: FormState, schedule: Schedule, now: datetime, usual: Usual) -> Estimate | None:
+    try:
+        cap = Decimal(state.cap.strip().removeprefix("$"))
+    except InvalidOperation:
+        return None
+    if not cap.is_finite() or not 0 <= cap <= MICRO:
+        return None
+    return estimate(
+        schedule,
+        int(cap * MICRO),
+        now,
+        free=usual.free,
+        typical=usual.typical,
+        seen=usual.seen,
+    )

@@ -1,0 +1,199 @@
+"""How far a run came: five stages on a track, and three meters."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from routines_app.models import Delivery, Run
+from routines_app.rules.money import dollars, took
+from routines_app.rules.status import RunStatus, Shape
+from routines_app.web.dates import clock_time
+from routines_app.web.routine_rows import Typical
+from routines_app.web.run_words import elapsed, is_over, shape_of, source_words
+
+_CHECK_FAILURES = (
+    RunStatus.FAIL_CHECK_MISSING,
+    RunStatus.FAIL_CHECK_DENIED,
+    RunStatus.FAIL_CHECK_TIMEOUT,
+    RunStatus.FAIL_CHECK_CRASH,
+)
+StageState = Literal["done", "now", "todo", "off", "skip", "stop", "fail"]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stop of the track."""
+
+    state: StageState
+    label: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Meter:
+    """One figure with its remark; `percent` None draws no bar."""
+
+    name: str
+    figure: str
+    remark: str
+    percent: float | None = None
+    kind: str = ""
+
+
+def track(run: Run, told: Sequence[Delivery], now: datetime, zone: str) -> list[Stage]:
+    """The five stages: queued, awake, checked, worked, told."""
+    if shape_of(run) is Shape.RING:
+        return _refused(run, zone)
+    return [
+        _queued(run, now),
+        _woke(run, now),
+        _checked(run, now),
+        _worked(run, now),
+        _told(run, told),
+    ]
+
+
+def _refused(run: Run, zone: str) -> list[Stage]:
+    asked = f"{source_words(run.fire)}, at {clock_time(run.fire.due_at, zone)}"
+    rest = [Stage("off", label, "not reached") for label in ("Check", "Work", "Tell")]
+    return [Stage("done", "Asked", asked), Stage("skip", "Not started", "it says why above"), *rest]
+
+
+def _queued(run: Run, now: datetime) -> Stage:
+    if run.status == RunStatus.QUEUED:
+        return Stage("now", "Waiting", f"{_span(run.queued_at, now)} so far")
+    began = run.waking_at or run.finished_at
+    return Stage("done", "Queued", _span(run.queued_at, began) if began else "")
+
+
+def _woke(run: Run, now: datetime) -> Stage:
+    name = run.machine.name if run.machine else "the machine"
+    if run.waking_at is None:
+        return Stage("off" if is_over(run) else "todo", f"Wake {name}", "")
+    if run.awake_at is None and run.effects_begun_at is None:
+        if not is_over(run):
+            return Stage("now", f"Waking {name}", f"{_span(run.waking_at, now)} so far")
+        state: StageState = "stop" if shape_of(run) is Shape.BLOCK else "fail"
+        return Stage(state, f"Didn’t wake {name}", "")
+    awake = run.awake_at or run.effects_begun_at or run.waking_at
+    if (awake - run.waking_at).total_seconds() < 1:
+        return Stage("done", f"{name} was awake", "0s")
+    return Stage("done", f"Woke {name}", _span(run.waking_at, awake))
+
+
+def _checked(run: Run, now: datetime) -> Stage:
+    command = run.snapshot.get("check", run.routine.check_command)
+    begun = run.effects_begun_at
+    if not command:
+        reached = run.turn_at is not None or begun is not None
+        return Stage(
+            "done" if reached else "off" if is_over(run) else "todo", "No check", "always runs"
+        )
+    if run.status == RunStatus.CHECKING:
+        return Stage("now", "Checking", f"{_span(begun, now)} so far" if begun else "")
+    seconds = run.facts.get("check_seconds")
+    length = took(round(seconds, 1)) if isinstance(seconds, int | float) else ""
+    if run.status in _CHECK_FAILURES:
+        code = run.facts.get("exit_code")
+        said = f"exit {code}" if code is not None else ""
+        return Stage("fail", "Check failed", ", ".join(filter(None, (length, said))))
+    if run.status == RunStatus.NOTHING_TO_DO:
+        return Stage("done", "Checked", ", ".join(filter(None, (length, "found nothing"))))
+    if run.turn_at is not None:
+        return Stage("done", "Checked", ", ".join(filter(None, (length, "found something"))))
+    return Stage("off" if is_over(run) else "todo", "Check", "not reached" if is_over(run) else "")
+
+
+def _worked(run: Run, now: datetime) -> Stage:
+    if not is_over(run):
+        if run.turn_at is None:
+            return Stage("todo", "Work", "")
+        doing = "Stopping" if run.status == RunStatus.STOPPING else "Working"
+        return Stage("now", doing, f"{_span(run.turn_at, now)} so far")
+    if run.status == RunStatus.NOTHING_TO_DO:
+        return Stage("off", "Work", "not needed")
+    if run.turn_at is None or run.finished_at is None:
+        return Stage("off", "Work", "not reached")
+    length = _span(run.turn_at, run.finished_at)
+    match shape_of(run):
+        case Shape.BLOCK:
+            return Stage("stop", "Stopped", f"after {length}")
+        case Shape.POINT:
+            failed = "Interrupted" if run.status == RunStatus.FAIL_RESTART else "Failed"
+            return Stage("fail", failed, f"after {length}")
+        case _:
+            return Stage("done", "Worked", length)
+
+
+def _told(run: Run, told: Sequence[Delivery]) -> Stage:
+    if not is_over(run):
+        return Stage("todo", "Tell", _when_told(run.routine.notify))
+    if not told:
+        needed = "not needed" if run.status == RunStatus.NOTHING_TO_DO else "nobody, as set"
+        return Stage("off", "Tell", needed)
+    if any(delivery.state == "waiting" for delivery in told):
+        return Stage("now", "Telling", channel_name(told[0].channel))
+    if all(delivery.state == "given_up" for delivery in told):
+        return Stage("stop", "Nobody was told", told[0].answer)
+    taken = [channel_name(d.channel) for d in told if d.state == "taken"]
+    return Stage("done", "Told", ", ".join(taken))
+
+
+def _when_told(notify: str) -> str:
+    match notify:
+        case "every":
+            return "every time"
+        case "failure":
+            return "only if it fails"
+        case _:
+            return "if something changed"
+
+
+def channel_name(channel: str) -> str:
+    """A channel as pages name it."""
+    return "the bell" if channel == "bell" else channel.capitalize()
+
+
+def meters(run: Run, typical: Typical | None, steps: int, tally: str, now: datetime) -> list[Meter]:
+    """Spent, time and steps."""
+    if shape_of(run) is Shape.RING:
+        return [
+            Meter("Spent", dollars(run.spent), "nothing was started"),
+            Meter("Time", "0s", "nothing began"),
+            Meter("Steps", "0", ""),
+        ]
+    return [_spent(run), _time(run, typical, now), Meter("Steps", f"{steps:,}", tally)]
+
+
+def _spent(run: Run) -> Meter:
+    kind = _bar_kind(run)
+    if run.status in (RunStatus.NOTHING_TO_DO, *_CHECK_FAILURES):
+        return Meter("Spent", dollars(run.spent), "no model was called")
+    cap = run.snapshot.get("cap", run.routine.cap)
+    if not isinstance(cap, int) or cap <= 0:
+        return Meter("Spent", dollars(run.spent), "")
+    remark = f"of {dollars(cap)} cap"
+    if run.status == RunStatus.STOP_COST and cap > run.spent:
+        remark = f"{remark}; {dollars(cap - run.spent)} left unspent"
+    return Meter("Spent", dollars(run.spent), remark, 100 * run.spent / cap, kind)
+
+
+def _time(run: Run, typical: Typical | None, now: datetime) -> Meter:
+    seconds = elapsed(run, now)
+    limit = run.routine.time_limit.total_seconds()
+    remark = f"typically {took(int(typical.seconds))}" if typical else f"of {took(limit)} at most"
+    figure = took(round(seconds, 1)) if is_over(run) else took(int(seconds))
+    kind = _bar_kind(run) if run.status != RunStatus.STOP_COST else "past"
+    return Meter("Time", figure, remark, 100 * seconds / limit if limit else None, kind)
+
+
+def _bar_kind(run: Run) -> str:
+    if not is_over(run):
+        return ""
+    return "stop" if run.status in (RunStatus.STOP_COST, RunStatus.STOP_TIME) else "past"
+
+
+def _span(start: datetime, end: datetime) -> str:
+    seconds = (end - start).total_seconds()
+    return "under 1s" if seconds < 1 else took(int(seconds))

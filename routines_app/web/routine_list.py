@@ -1,0 +1,86 @@
+"""The list of a workspace's routines, and the first page that a new workspace sees."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from accounts.models import Role
+from foundation import clock
+from routines_app.web.access import WorkspaceRequest, in_workspace
+from routines_app.web.dates import ahead, count_words
+from routines_app.web.routine_rows import ListRow, list_rows, week_of
+from routines_app.web.starters import offered_starters
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The page's true sentence; `needs` is the part that needs someone, in red."""
+
+    well: str
+    needs: str
+
+
+def headline(on: int, needs: int, off: int) -> Headline:
+    """What the list says of itself. `on` counts those that are on and need nobody.
+
+    >>> headline(5, 1, 0)
+    Headline(well='Five are keeping time.', needs='One needs you.')
+    """
+    said = count_words(needs).capitalize() if needs else ""
+    needed = f"{said} {'needs' if needs == 1 else 'need'} you." if needs else ""
+    if on == 0:
+        return Headline("" if needs else "Everything is off.", needed)
+    if needs == 0 and off == 0 and on > 1:
+        return Headline(f"All {count_words(on)} are keeping time.", "")
+    verb = "is" if on == 1 else "are"
+    return Headline(f"{count_words(on).capitalize()} {verb} keeping time.", needed)
+
+
+@in_workspace(Role.VIEWER)
+@require_GET
+def routines(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
+    """The list; without any routine, the starters."""
+    workspace = request.workspace
+    now = clock.now()
+    zone = request.user.zone
+    may_run = request.membership.may(Role.MEMBER)
+    rows = list_rows(workspace, now, zone)
+    if not rows:
+        return render(request, "routines/first_run.html", {"starters": offered_starters(workspace)})
+    needs = [row for row in rows if row.needs_you]
+    on = [row for row in rows if not row.needs_you and row.routine.enabled]
+    off = [row for row in rows if not row.needs_you and not row.routine.enabled]
+    return render(
+        request,
+        "routines/list.html",
+        {
+            "headline": headline(len(on), len(needs), len(off)),
+            "groups": _groups(needs, on, off),
+            "week": week_of(workspace, now),
+            "next_words": _next(rows, now, zone),
+            "may_run": may_run,
+        },
+    )
+
+
+def _groups(
+    needs: list[ListRow], on: list[ListRow], off: list[ListRow]
+) -> list[tuple[str, list[ListRow]]]:
+    named = [("Needs you", needs), ("On", on), ("Off", off)]
+    return [(name, rows) for name, rows in named if rows]
+
+
+def _next(rows: list[ListRow], now: datetime, zone: str) -> str:
+    """What runs next, and when: "Inbox triage, in 19 minutes"."""
+    due = [
+        (row.routine.next_fire_at, place, row.routine.name)
+        for place, row in enumerate(rows)
+        if row.routine.enabled and row.routine.next_fire_at
+    ]
+    if not due:
+        return ""
+    at, _, name = min(due)
+    return f"{name}, {ahead(at, now, zone)}"

@@ -1,0 +1,83 @@
+"""What stands beside a run: who asked, who did it, where, with which model and version."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from routines_app.models import AgentRuntime, Run
+from routines_app.rules.money import dollars, took
+from routines_app.rules.status import Shape
+from routines_app.web.dates import clock_time, moment_words
+from routines_app.web.run_words import is_over, shape_of, source_words
+from routines_app.web.sentence import figures
+
+
+@dataclass(frozen=True)
+class Title:
+    """A run page's first lines."""
+
+    name: str
+    about: str
+
+
+def title_words(run: Run, now: datetime, zone: str) -> Title:
+    """The run's name and, beneath it, who asked and when it ended."""
+    due = run.fire.due_at if run.fire.source == "timer" else run.fire.requested_at
+    name = f"{run.routine.name}, {moment_words(due, now, zone)}"
+    asked = f"Run {run.number:,}. Asked for {source_words(run.fire)}"
+    if is_over(run) and run.finished_at and run.effects_begun_at:
+        return Title(name, f"{asked}; ended at {clock_time(run.finished_at, zone)}.")
+    return Title(name, f"{asked}.")
+
+
+def run_facts(run: Run, now: datetime, zone: str) -> list[tuple[str, str]]:
+    """Pairs of a name and what it is; what doesn't apply is left out."""
+    snapshot: dict[str, object] = run.snapshot
+    pairs = [("Asked by", _asked_by(run)), ("Due", _lateness(run))]
+    agent, version = snapshot.get("agent"), snapshot.get("agent_version")
+    if agent:
+        pairs.append(("Agent", f"{agent}, version {version}" if version else str(agent)))
+    elif run.routine.agent:
+        reached = ", not reached" if is_over(run) else ""
+        pairs.append(("Agent", f"{run.routine.agent}{reached}"))
+    pairs.append(("Model", _model(run, snapshot)))
+    pairs.append(("Machine", str(snapshot.get("machine") or run.machine or "")))
+    if snapshot.get("conversation"):
+        kept = snapshot["conversation"] == "continued"
+        pairs.append(("Conversation", "Continued" if kept else "Fresh"))
+    if run.version:
+        pairs.append(("Definition", f"Version {run.version}"))
+    if shape_of(run) is Shape.RING:
+        pairs.append(("Counts towards", "Nothing: a refusal never turns a routine off"))
+    elif run.cause == "ours":
+        pairs.append(("Counts towards", "Nothing: it was our doing"))
+    return [(name, words) for name, words in pairs if words]
+
+
+def _asked_by(run: Run) -> str:
+    if run.fire.source == "timer":
+        said = figures(run.routine.schedule)
+        return f"The schedule, {said[:1].lower()}{said[1:]}"
+    if run.fire.requested_by:
+        return f"{run.fire.requested_by}, Run it now"
+    return run.fire.source.capitalize()
+
+
+def _lateness(run: Run) -> str:
+    """How late it began, when that is worth saying."""
+    began = run.waking_at
+    if run.fire.source != "timer" or began is None:
+        return ""
+    late = (began - run.fire.due_at).total_seconds()
+    return f"Began {took(int(late))} late" if late >= 60 else ""
+
+
+def _model(run: Run, snapshot: dict[str, object]) -> str:
+    if snapshot.get("runtime") == AgentRuntime.SCRIPT:
+        return "None: a script"
+    name = snapshot.get("model")
+    if not name:
+        return ""
+    if not run.requests:
+        return f"{name}, not called" if is_over(run) else str(name)
+    read = run.input_tokens + run.cached_tokens
+    return f"{name}, {dollars(run.spent)} for {read:,} tokens read, {run.output_tokens:,} written"

@@ -1,0 +1,201 @@
+"""One run: how far it is, what it does and did, and how it ended. Live while it lasts."""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from accounts.models import Role
+from foundation import clock
+from routines_app.agents.turn import StepKind
+from routines_app.fires import place_in_line
+from routines_app.models import Delivery, Run, Step
+from routines_app.rules import zones
+from routines_app.rules.schedule import next_occurrence
+from routines_app.rules.status import RunStatus, Shape
+from routines_app.runner.stop import ask_to_stop
+from routines_app.web.access import WorkspaceRequest, in_workspace
+from routines_app.web.acts import act_link
+from routines_app.web.agent_text import agent_html
+from routines_app.web.dates import clock_time, count_words, moment_words
+from routines_app.web.memory import memory_diff
+from routines_app.web.progress import channel_name, meters, track
+from routines_app.web.routine_page import memory_link, next_words
+from routines_app.web.routine_rows import typical_of
+from routines_app.web.run_facts import run_facts, title_words
+from routines_app.web.run_words import is_over, sentence_for, shape_of
+from routines_app.web.sentence import figures
+from routines_app.web.transcript import tally, transcript
+
+STOP_POLLING = 286  # htmx ends a poll that answers with this
+
+
+@dataclass(frozen=True)
+class Told:
+    """One telling of the run, in words."""
+
+    channel: str
+    time: str
+    words: str
+
+
+@in_workspace(Role.VIEWER)
+@require_GET
+def run_page(
+    request: WorkspaceRequest, workspace_slug: str, slug: str, number: int
+) -> HttpResponse:
+    """The page; with `after` and htmx, what came after that step."""
+    run = find_run(request, slug, number)
+    after = _whole(request.GET.get("after", ""))
+    if request.htmx and after is not None:
+        return _what_came(request, run, after)
+    return render(request, "runs/run.html", page_context(request, run))
+
+
+@in_workspace(Role.MEMBER)
+@require_POST
+def stop_run(
+    request: WorkspaceRequest, workspace_slug: str, slug: str, number: int
+) -> HttpResponse:
+    """Ask the run to stop, and show it again."""
+    run = find_run(request, slug, number)
+    ask_to_stop(run, request.user)
+    return redirect("run", workspace_slug, slug, number)
+
+
+def find_run(request: WorkspaceRequest, slug: str, number: int) -> Run:
+    """This workspace's run. Raises Http404 when there is none."""
+    return get_object_or_404(
+        Run.objects.select_related(
+            "workspace", "routine__agent", "machine", "fire__requested_by", "stop_asked_by"
+        ),
+        workspace=request.workspace,
+        routine__slug=slug,
+        routine__deleted_at__isnull=True,
+        number=number,
+    )
+
+
+def _what_came(request: WorkspaceRequest, run: Run, after: int) -> HttpResponse:
+    """New steps, and the parts that move; once it is over, the whole page and the end of asking."""
+    if is_over(run):
+        response = render(request, "runs/run.html#page", page_context(request, run))
+        response.status_code = STOP_POLLING
+        response["HX-Retarget"] = "#run-page"
+        response["HX-Reswap"] = "outerHTML"
+        return response
+    context = page_context(request, run, after)
+    context["announce"] = request.GET.get("phase", "") != run.status
+    return render(request, "runs/live.html", context)
+
+
+def page_context(request: WorkspaceRequest, run: Run, after: int = 0) -> dict[str, object]:
+    """All that the page's parts need. Steps numbered up to `after` are left out of `lines`."""
+    now, zone = clock.now(), request.user.zone
+    over = is_over(run)
+    steps = list(run.steps.order_by("number"))
+    told = list(run.deliveries.order_by("id"))
+    typical = typical_of([run.routine_id]).get(run.routine_id)
+    place = place_in_line(run) if run.status == RunStatus.QUEUED else 0
+    doing = "" if over else _doing(steps)
+    sentence = sentence_for(run, zone=zone, now=now, place=place, doing=doing)
+    began = run.waking_at or run.queued_at
+    new = [step for step in steps if step.number > after]
+    return {
+        "run": run,
+        "routine": run.routine,
+        "title": title_words(run, now, zone),
+        "over": over,
+        "shape": shape_of(run),
+        "sentence": sentence,
+        "act": act_link(sentence.act, run),
+        "track": track(run, told, now, zone),
+        "meters": meters(run, typical, len(steps), tally(step.kind for step in steps), now),
+        "lines": transcript(new, began, by_cost=run.status == RunStatus.STOP_COST),
+        "last_step": steps[-1].number if steps else 0,
+        "how": _how_heading(run),
+        "body": agent_html(run.body) if over and run.body.strip() else "",
+        "memory": memory_diff(run.state_before, run.state_after) if over else [],
+        "told": [_told_words(delivery, zone) for delivery in told],
+        "facts": run_facts(run, now, zone),
+        "typical": typical,
+        "chip_word": sentence.lead.removesuffix("."),
+        "next_words": next_words(run.routine, now, zone),
+        "keep": _keep(run, now, zone),
+        "streak_words": _streak(run),
+        "file_href": memory_link(run.routine),
+        "may_run": request.membership.may(Role.MEMBER),
+        "key": uuid.uuid4(),
+    }
+
+
+def _keep(run: Run, now: datetime, zone: str) -> str:
+    """After a watched run of a routine that was never on: when it would run, if it is kept."""
+    routine = run.routine
+    ended_well = shape_of(run) in (Shape.DONE, Shape.QUIET)
+    if routine.enabled or routine.off_reason != "never_on" or not ended_well:
+        return ""
+    at = next_occurrence(routine.schedule, now)
+    if at is None:
+        return ""
+    said = f"{figures(routine.schedule)}, {zones.words(routine.zone)}."
+    return f"{said} The first would be {moment_words(at, now, zone)}."
+
+
+def _streak(run: Run) -> str:
+    """How near the routine is to turning itself off, beside a failure that counts."""
+    streak = run.routine.streak
+    if shape_of(run) is not Shape.POINT or run.cause == "ours" or not 0 < streak < 5:
+        return ""
+    said = "One failure" if streak == 1 else f"{count_words(streak).capitalize()} failures"
+    return f"{said} in a row. Five would turn it off."
+
+
+def _doing(steps: list[Step]) -> str:
+    """The latest step as what it is doing, for the live sentence."""
+    for step in reversed(steps):
+        match step.kind:
+            case StepKind.RAN:
+                return f"ran {step.title}"
+            case StepKind.READ | StepKind.LISTED:
+                return f"read {step.title}"
+            case StepKind.WROTE:
+                return f"wrote {step.title}"
+            case StepKind.SAID:
+                return step.title
+            case _:
+                continue
+    return ""
+
+
+def _how_heading(run: Run) -> str:
+    if not is_over(run):
+        return "What it’s doing"
+    if run.status == RunStatus.STOP_COST:
+        return "Where the money went"
+    if run.status == RunStatus.NOTHING_TO_DO:
+        return "What it ran"
+    if run.status == RunStatus.FAIL_RESTART:
+        return "As far as it got"
+    if shape_of(run) is Shape.POINT and run.turn_at is None:
+        return "What it printed"
+    return "How it got there"
+
+
+def _told_words(delivery: Delivery, zone: str) -> Told:
+    match delivery.state:
+        case "taken":
+            words = "It rang." if delivery.channel == "bell" else "Taken."
+        case "given_up":
+            words = f"Given up: {delivery.answer or 'no reason was given'}"
+        case _:
+            words = "Waiting."
+    time = clock_time(delivery.ended_at, zone) if delivery.ended_at else ""
+    return Told(channel_name(delivery.channel), time, words)
+
+
+def _whole(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None

@@ -1,0 +1,128 @@
+"""A run's row as the facts that its sentence is made of, and the sentence itself."""
+
+from datetime import datetime
+
+from foundation import clock
+from routines_app.models import Fire, Run
+from routines_app.rules.sentences import RunFacts, Sentence, sentence_of
+from routines_app.rules.status import OPEN_STATUSES, RunStatus, Shape
+from routines_app.web.dates import ago, clock_time, moment_words
+
+
+def sentence_for(
+    run: Run, *, zone: str = "UTC", now: datetime | None = None, place: int = 0, doing: str = ""
+) -> Sentence:
+    """What this run's row says, in the reader's `zone`.
+
+    `place` is its place in the line while it waits; `doing` its latest step while it works.
+    """
+    return sentence_of(run.status, facts_of(run, zone, now or clock.now(), place, doing))
+
+
+def facts_of(run: Run, zone: str, now: datetime, place: int = 0, doing: str = "") -> RunFacts:
+    """The facts of one run; what its row lacks stays empty."""
+    kept: dict[str, object] = run.facts
+    snapshot: dict[str, object] = run.snapshot
+    fire = run.fire
+    return RunFacts(
+        machine=_text(kept, "machine") or (run.machine.name if run.machine else "the machine"),
+        agent=_text(kept, "agent") or _text(snapshot, "agent") or "The agent",
+        person=_person(run, kept),
+        source=source_words(fire),
+        asked="" if is_over(run) else ago(fire.requested_at, now),
+        place=place,
+        spent=run.spent,
+        cap=_whole(snapshot, "cap") or 0,
+        elapsed=elapsed(run, now),
+        doing=doing or _text(kept, "doing"),
+        command=_text(kept, "command"),
+        exit_code=_whole(kept, "exit_code"),
+        check_seconds=_number(kept, "check_seconds"),
+        last_line=_text(kept, "last_line"),
+        printed=_text(kept, "printed"),
+        reason=_text(kept, "reason"),
+        variant=_text(kept, "variant"),
+        since=_since(kept, zone, now),
+        headline=run.headline,
+        files_changed=_whole(kept, "files_changed") or 0,
+        other_run=_other_run(kept, zone),
+        limit_seconds=_number(kept, "limit_seconds") or 0.0,
+        plan=_text(kept, "plan"),
+        turned_off=kept.get("turned_off") is True,
+    )
+
+
+def is_over(run: Run) -> bool:
+    """Whether it has ended. A status that this version doesn't know counts as ended."""
+    return run.status not in OPEN_STATUSES
+
+
+def shape_of(run: Run) -> Shape:
+    """How the run is drawn; one whose status isn't known here is a failure to look at."""
+    return shape_of_status(run.status)
+
+
+def shape_of_status(status: str) -> Shape:
+    """How a stored status is drawn."""
+    try:
+        return RunStatus(status).shape
+    except ValueError:
+        return Shape.POINT
+
+
+def elapsed(run: Run, now: datetime) -> float:
+    """Seconds from leaving the queue to the end, or to now; 0.0 before it began."""
+    if run.waking_at is None:
+        return 0.0
+    return max(((run.finished_at or now) - run.waking_at).total_seconds(), 0.0)
+
+
+def source_words(fire: Fire) -> str:
+    """Who or what asked, as a sentence carries it on: by the schedule, by a person's name."""
+    if fire.source == "timer":
+        return "by the schedule"
+    if fire.requested_by is not None:
+        return f"by {fire.requested_by}"
+    return f"by the {fire.source}"
+
+
+def _person(run: Run, kept: dict[str, object]) -> str:
+    named = _text(kept, "person")
+    if named:
+        return named
+    return str(run.stop_asked_by) if run.stop_asked_by else ""
+
+
+def _since(kept: dict[str, object], zone: str, now: datetime) -> str:
+    moment = _moment(kept, "since")
+    return moment_words(moment, now, zone) if moment else _text(kept, "since")
+
+
+def _other_run(kept: dict[str, object], zone: str) -> str:
+    moment = _moment(kept, "other_at")
+    return clock_time(moment, zone) if moment else ""
+
+
+def _moment(kept: dict[str, object], name: str) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(_text(kept, name))
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else None
+
+
+def _text(kept: dict[str, object], name: str) -> str:
+    value = kept.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _number(kept: dict[str, object], name: str) -> float | None:
+    value = kept.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value)
+
+
+def _whole(kept: dict[str, object], name: str) -> int | None:
+    value = _number(kept, name)
+    return None if value is None else int(value)

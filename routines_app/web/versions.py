@@ -1,0 +1,37 @@
+"""Two versions of a routine side by side, in words."""
+
+from routines_app.configure.content import RoutineContent
+from routines_app.rules.money import dollars, took
+from routines_app.rules.schedule import read_back
+from routines_app.web.form_controls import Roster
+
+
+def differences(
+    theirs: RoutineContent, yours: RoutineContent, roster: Roster
+) -> list[tuple[str, str, str]]:
+    """Name, theirs and yours of every field that differs."""
+    theirs_said, yours_said = _said(theirs, roster), _said(yours, roster)
+    return [
+        (name, words, yours_said[name])
+        for name, words in theirs_said.items()
+        if words != yours_said[name]
+    ]
+
+
+def _said(content: RoutineContent, roster: Roster) -> dict[str, str]:
+    agent = next((a.name for a in roster.agents if a.pk == content.agent_id), "Assistant")
+    machine = next((m.name for m in roster.machines if m.pk == content.machine_id), "none")
+    return {
+        "Name": content.name,
+        "When": read_back(content.schedule),
+        "Agent": agent,
+        "Machine": machine,
+        "What it does": content.instructions,
+        "Check": content.check_command or "none",
+        "Folder": content.folder or "its own",
+        "Cost of one run": dollars(content.cap),
+        "Time for one run": took(content.time_limit.total_seconds()),
+        "Steps": str(content.step_limit),
+        "Conversation": content.conversation,
+        "Tells": content.notify,
+    }
