@@ -124,7 +124,7 @@ def _count(routine: Routine, run: Run, ending: Ending, began: bool) -> None:
         runs=F("runs") + int(began),
         refusals=F("refusals") + int(status.refused),
         failures=F("failures") + int(status.failed),
-        spent=F("spent") + run.spent,
+        spent=F("spent") + (0 if ending.ours else run.spent),  # what we refund isn't theirs
     )
     if status.completed:
         routine.streak = 0
