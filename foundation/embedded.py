@@ -39,6 +39,13 @@ class Ground:
         """Where a person opens it. A name, since passkeys don't work on a number."""
         return f"http://localhost:{self.port}"
 
+    @property
+    def database_elsewhere(self) -> Path | None:
+        """Where the database is kept, when its user can't enter `var`; None when it's there."""
+        if self.server is None or self.server.data.is_relative_to(self.var.resolve()):
+            return None
+        return self.server.data.parent
+
 
 _held: list[Ground] = []
 

@@ -12,7 +12,7 @@ class SettingError(ValueError):
     """A setting is missing or can't be read; the message says which and what to set."""
 
 
-def text(name: str, default: str | None | object = _MISSING) -> str:
+def text(name: str, default: str | object | None = _MISSING) -> str:
     """The variable as text. Without a default a missing or empty one raises SettingError."""
     value = os.environ.get(name, "")
     if value:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import django_stubs_ext
 
+from billing.plans import PLANS
 from foundation import env
 from foundation.crypto import secret_key
 from foundation.embedded import database_url
@@ -65,7 +66,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "routines_app.web.host.LocalhostMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "routines_app.web.static_files.StaticFiles",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -192,6 +193,11 @@ CSRF_TRUSTED_ORIGINS = [SITE_URL]
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 UPLOAD_MAX_BYTES = 200 * 1024 * 1024
+FILE_UPLOAD_HANDLERS = [
+    "routines_app.web.uploads.BoundedUpload",
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+]
 
 CELERY_BROKER_URL = "memory://localhost/" if EMBEDDED else env.text("REDIS_URL")
 CELERY_BROKER_TRANSPORT_OPTIONS = {"polling_interval": 0.05} if EMBEDDED else {}
@@ -200,12 +206,20 @@ CELERY_WORKER_REDIRECT_STDOUTS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_ROUTES = {
     "routines_app.tasks.take_fire": {"queue": "runner"},
+    "routines_app.tasks.wake": {"queue": "runner"},
+    "routines_app.tasks.test_model_key": {"queue": "runner"},
     "routines_app.tasks.*": {"queue": "clock"},
 }
 CELERY_BEAT_SCHEDULE = {
-    "scan": {"task": "routines_app.tasks.scan", "schedule": 1.0, "options": {"expires": 5}},
+    name: {
+        "task": f"routines_app.tasks.{name}",
+        "schedule": every,
+        "options": {"expires": max(every, 5.0)},
+    }
+    for name, every in (("scan", 1.0), ("sweep", 5.0), ("reap", 10.0), ("outbox", 5.0))
 }
 
+PLAN = env.choice("PLAN", "self-hosted" if EMBEDDED else "free", set(PLANS))
 MACHINE_PROVIDER = env.choice("MACHINE_PROVIDER", "local", {"local", "memory"})
 MACHINES_ROOT = VAR / "machines"
 RUNNER_THREADS = env.integer("RUNNER_THREADS", 4)

@@ -5,6 +5,7 @@ share that user's. There is no network inside. Between runs nothing of a machine
 """
 
 import os
+import re
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -43,11 +44,13 @@ from machines.providers.local_records import (
     make_folder,
     make_private,
     release,
+    unfinished,
 )
 from machines.providers.local_session import Command, LocalSession
 from machines.providers.paths import HOME, inside
 
 _UNPACK_SECONDS = 3600.0
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MOST_ARGUMENTS = 128 * 1024  # bytes of one argument that the kernel takes
 
 
@@ -205,7 +208,7 @@ class LocalProvider(Provider):
                     remove_tree(path)
             finally:
                 release(held)
-        for path in self._root.glob(".gone-*"):
+        for path in unfinished(self._root):
             remove_tree(path)
         return found
 
@@ -268,7 +271,8 @@ class LocalProvider(Provider):
         begun = monotonic()
         used = disk_usage(folder.home, folder.tmp)
         self._measured[folder.ref] = (monotonic(), monotonic() - begun)
-        folder.change(disk_bytes=used)
+        if used != folder.record().disk_bytes:
+            folder.change(disk_bytes=used)
         return used
 
     def _end_command(self, folder: Folder) -> int:
@@ -317,8 +321,8 @@ def _check_command(
         raise Unsupported("Local machines have no sockets to the outside.")
     if not argv or not argv[0]:
         raise Unsupported("There is no command to run.")
-    if any(not name or "=" in name for name in env):
-        raise Unsupported("The name of an environment variable can't be empty or hold =.")
+    if not all(_VARIABLE.fullmatch(name) for name in env):
+        raise Unsupported("An environment variable's name is made of letters, digits and _.")
     texts = [*argv, *env, *env.values()]
     if any("\0" in text for text in texts):
         raise Unsupported("A command and its environment can't hold NUL.")

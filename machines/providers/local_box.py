@@ -8,6 +8,7 @@ because /proc/1/environ inside shows it.
 import os
 import resource
 import shutil
+import socket
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,21 @@ _ETC = (
     "alternatives", "ca-certificates.conf", "ld.so.cache", "ld.so.conf", "ld.so.conf.d",
     "localtime", "mime.types", "protocols", "services", "ssl/certs", "ssl/openssl.cnf",
 )  # fmt: skip
+
+# The gate is inside, and not bubblewrap's `--block-fd`, which opens when we die: a runner that is
+# killed before `--die-with-parent` holds would leave a command that runs without it. This one
+# tells that everything holds, and a gate that closes ends the box. The limits are set by the shell
+# itself, and the caller's variables only then: a `prlimit` in the machine's own PATH, or a library
+# in LD_PRELOAD, would get round them. `-p`: no variable changes what this shell does.
+_GATE = """\
+printf . >&"$1"; read -r -u "$1" || exit 1
+ulimit $2 || exit 1
+eval "exec $1>&-"
+shift 2
+for __name in "${!__given_@}"; do export "${!__name}"; unset "$__name"; done
+unset __name
+exec -- "$@"
+"""
 
 _PASSWD = (
     f"root:x:0:0:root:/:/usr/sbin/nologin\nagent:x:{INSIDE_ID}:{INSIDE_ID}::{HOME}:/bin/bash\n"
@@ -54,14 +70,15 @@ class Box:
 
 @dataclass(frozen=True)
 class Started:
-    """A box that waits: its command starts when a byte is written to `gate`.
+    """A box that waits behind its gate: it sends a byte when it is ready, and its command begins
+    when it is sent a line.
 
     `status` carries bubblewrap's JSON: the pid of the box's first process, then the exit code,
     which is missing when the box couldn't be set up.
     """
 
     process: subprocess.Popen[bytes]
-    gate: int
+    gate: socket.socket
     status: int
 
 
@@ -75,15 +92,17 @@ def start(box: Box, argv: Sequence[str], cwd: str, env: Mapping[str, str], stdin
         raise ProviderUnavailable("A local machine can't run as root. Give it a uid of its own.")
     folder, prefix, user = _reached(box)
     files: list[int] = []
-    gate_inside, gate = os.pipe()
+    gate, gate_inside = socket.socketpair()
     status, status_inside = os.pipe()
-    files += [gate_inside, status_inside]
+    files += [gate_inside.detach(), status_inside]
     try:
         options = _options(box, folder, cwd, env, files)
-        options += ["--block-fd", str(gate_inside), "--json-status-fd", str(status_inside)]
+        options += ["--json-status-fd", str(status_inside)]
         files.append(_memory_file("arguments", _nul_separated(options)))
+        sandbox = [*prefix, _bubblewrap(), "--args", str(files[-1]), "--"]
+        shell = ["/bin/bash", "-p", "-c", _GATE, "bash", str(files[0]), _limits(box)]
         process = subprocess.Popen(
-            [*prefix, _bubblewrap(), "--args", str(files[-1]), "--", *_limits(box), *argv],
+            [*sandbox, *shell, *argv],
             stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -94,9 +113,11 @@ def start(box: Box, argv: Sequence[str], cwd: str, env: Mapping[str, str], stdin
             user=user,
             group=user,
             extra_groups=None if user is None else [],
+            umask=0o022,
+            start_new_session=True,  # Ctrl-C is for us: we end our commands in our own time
         )
     except BaseException as error:
-        os.close(gate)
+        gate.close()
         os.close(status)
         if isinstance(error, OSError | subprocess.SubprocessError):
             raise ProviderUnavailable(f"bubblewrap couldn't be started: {error}.") from error
@@ -178,8 +199,10 @@ def _options(
     options += ["--remount-ro", "/dev", "--remount-ro", "/"]
     files.append(_memory_file("filter", refusing_filter()))
     options += ["--seccomp", str(files[-1]), "--chdir", cwd]
-    for name, value in {**_environment(), **env}.items():
+    for name, value in _environment().items():
         options += ["--setenv", name, value]
+    for number, (name, value) in enumerate(env.items()):
+        options += ["--setenv", f"__given_{number}", f"{name}={value}"]
     return options
 
 
@@ -195,23 +218,25 @@ def _environment() -> dict[str, str]:
     }
 
 
-def _limits(box: Box) -> list[str]:
-    """`prlimit` inside the box: there the kernel counts the box's own processes only (since 5.14).
+def _limits(box: Box) -> str:
+    """What `ulimit` is told. It works inside: there the kernel counts the box's own processes only
+    (since 5.14), and bubblewrap itself has to write files.
 
-    RLIMIT_DATA, not RLIMIT_AS: programs such as node reserve far more addresses than they use.
+    Data, not addresses: programs such as node reserve far more addresses than they use.
     """
-    wanted = {
-        "nproc": (resource.RLIMIT_NPROC, box.spec.pids),
-        "data": (resource.RLIMIT_DATA, box.spec.memory),
-        "fsize": (resource.RLIMIT_FSIZE, box.file_bytes),
-        "nofile": (resource.RLIMIT_NOFILE, 4096),
-        "core": (resource.RLIMIT_CORE, 0),
-    }
+    wanted = (
+        ("u", resource.RLIMIT_NPROC, box.spec.pids, 1),
+        ("d", resource.RLIMIT_DATA, box.spec.memory, 1024),
+        ("f", resource.RLIMIT_FSIZE, box.file_bytes, 1024),
+        ("n", resource.RLIMIT_NOFILE, 4096, 1),
+        ("c", resource.RLIMIT_CORE, 0, 1024),
+    )
     options = []
-    for name, (kind, value) in wanted.items():
+    for letter, kind, value, unit in wanted:
         hard = resource.getrlimit(kind)[1]  # nobody inside may go above what we have ourselves
-        options.append(f"--{name}={value if hard == resource.RLIM_INFINITY else min(value, hard)}")
-    return ["prlimit", *options, "--"]
+        allowed = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        options.append(f"-{letter} {allowed // unit}")
+    return " ".join(options)
 
 
 def _memory_file(name: str, content: bytes) -> int:

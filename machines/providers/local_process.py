@@ -6,6 +6,7 @@ import select
 import signal
 from contextlib import suppress
 from pathlib import Path
+from typing import NoReturn
 
 from machines.providers.base import ProviderUnavailable
 from machines.providers.local_box import Started
@@ -30,24 +31,26 @@ class BoxProcess:
         self.outer = os.pidfd_open(self._process.pid)
         self.pids = [self._process.pid]
 
-    def learn_pids(self) -> None:
-        """Wait for bubblewrap to tell the first process, and take hold of it. Raises
-        ProviderUnavailable with bubblewrap's words when the box can't be made."""
+    def await_ready(self) -> None:
+        """Wait until the box stands, with its first process known and everything that ends it in
+        place. Raises ProviderUnavailable with bubblewrap's words when it can't be made."""
         while b"\n" not in self._said:
             ready = _readable(self._started.status, _SET_UP)
             piece = os.read(self._started.status, 4096) if ready else b""
             if not piece:
-                raise ProviderUnavailable(f"The sandbox couldn't be started: {self._complaint()}")
+                self._give_up()
             self._said += piece
         pid = int(json.loads(self._said.split(b"\n")[0])["child-pid"])
         with suppress(ProcessLookupError):
             self._first = os.pidfd_open(pid)
             self.pids.append(pid)
+        if not _readable(self._gate.fileno(), _SET_UP) or not self._gate.recv(1):
+            self._give_up()
 
     def open_gate(self) -> None:
         """Let the command begin."""
-        with suppress(BrokenPipeError):
-            os.write(self._gate, b"\n")
+        with suppress(BrokenPipeError, ConnectionResetError):
+            self._gate.send(b"\n")
 
     def end(self) -> None:
         """Kill whatever is alive and wait until it is gone. Raises ProviderUnavailable when it
@@ -83,20 +86,21 @@ class BoxProcess:
         return (self._process.returncode or 0) < 0
 
     def close(self) -> None:
-        """Give back every descriptor. After `end`: a gate that closes is a gate that opens."""
-        for number in (self._gate, self._started.status, self.outer, self._first):
+        """Give back every descriptor. After `end`."""
+        self._gate.close()
+        for number in (self._started.status, self.outer, self._first):
             if number is not None:
                 os.close(number)
         for stream in (self._process.stdout, self._process.stderr):
             if stream is not None:
                 stream.close()
 
-    def _complaint(self) -> str:
-        """What bubblewrap wrote before it gave up."""
+    def _give_up(self) -> NoReturn:
+        """Raise what bubblewrap wrote before it gave up."""
         self.end()
         stderr = self._process.stderr
         text = b"" if stderr is None else (stderr.read() or b"")
-        return complaint(text)
+        raise ProviderUnavailable(f"The sandbox couldn't be set up: {complaint(text)}")
 
 
 def _readable(descriptor: int, seconds: float) -> bool:

@@ -115,7 +115,7 @@ class LocalSession(Session):
         limits = self._command.limits
         try:
             try:
-                box.learn_pids()
+                box.await_ready()
                 limits.hold(box.pids)
                 self._command.began(box.pids)
                 self._feed(started.process.stdin)

@@ -11,7 +11,7 @@ from machines.providers.local import LocalProvider
 
 _TOOLS = {
     "bwrap": ("bubblewrap", "bubblewrap"),
-    "prlimit": ("prlimit", "util-linux"),
+    "bash": ("bash", "bash"),
     "tar": ("tar", "tar"),
     "du": ("du", "coreutils"),
 }
@@ -43,7 +43,10 @@ def probe_local(root: Path | None = None, sysctls: Path = Path("/proc/sys")) -> 
             trouble = _trial(Path(folder))
     except OSError as error:
         return f"Local machines can't be kept in {root}: {error.strerror or error}."
-    return trouble and f"Local machines don't work on this host. {trouble} {_mend(sysctls)}".strip()
+    return (
+        trouble
+        and f"Local machines don't work on this host. {trouble} {_mend(trouble, sysctls)}".strip()
+    )
 
 
 def _trial(folder: Path) -> str | None:
@@ -60,8 +63,10 @@ def _trial(folder: Path) -> str | None:
     return None if last == Exit(0, "exit") else f"A trial command ended with {last}."
 
 
-def _mend(sysctls: Path) -> str:
+def _mend(trouble: str, sysctls: Path) -> str:
     """The one command that is likely to help; "" when nothing tells which."""
+    if "Unknown option" in trouble:
+        return "Local machines need bubblewrap 0.8 or newer: apt-get install bubblewrap"
     for name, value, command in _SWITCHES:
         with suppress(OSError):
             if (sysctls / name).read_text().strip() == value:

@@ -277,10 +277,10 @@ class _Turn:
 
     def _ended_in_text(self, reply: Reply) -> TurnOutcome:
         text = "\n\n".join(part.text for part in reply.parts if isinstance(part, SaidPart)).strip()
-        if not text:
+        if reply.refused or not text:
             variant = "refused" if reply.refused else "gave an empty answer"
             self._record(NewStep(StepKind.NOTE, f"The model {variant}"))
-            return self._outcome("fail_empty", facts={"variant": variant})
+            return self._outcome("fail_empty", body=text, facts={"variant": variant})
         if says_nothing_changed(text):
             return self._outcome("done_unchanged")
         headline = first_sentence(text)

@@ -23,8 +23,8 @@ def make_machine(workspace: Workspace, person: User, name: str) -> Machine | NoM
     """A new machine, asleep. Its slug is made from the name and is never used again."""
     name = " ".join(name.split())
     slug = slugify(name)[:60]
-    if not slug:
-        return NoMachine("Give it a name with at least one letter or figure.")
+    if not slug or slug == "new":
+        return NoMachine("Give it another name: one letter or figure at least, and not “new”.")
     if len(name) > 60:
         return NoMachine("Give it a name of 60 characters or fewer.")
     with transaction.atomic():

@@ -116,7 +116,7 @@ def configure_routine(
 
 
 def turn_on(routine: Routine, person: User) -> Routine | Refused:
-    """Let the schedule fire. Refused when nothing would ever come; what was missed isn't made up."""
+    """Let the schedule fire, or say why nothing would come; what was missed isn't made up."""
     now = database_clock.now()
     with transaction.atomic():
         held = Routine.objects.select_for_update().get(pk=routine.pk)

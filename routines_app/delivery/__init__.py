@@ -1,6 +1,6 @@
 """The outbox: who is told of a run, written with the run and carried out afterwards."""
 
-from routines_app.delivery.deliver import deliver, waiting_deliveries
+from routines_app.delivery.deliver import deliver, deliver_waiting
 from routines_app.delivery.tell import tell
 
-__all__ = ["deliver", "tell", "waiting_deliveries"]
+__all__ = ["deliver", "deliver_waiting", "tell"]

@@ -66,10 +66,11 @@ counted AS (
 INSERT INTO routines_app_run (
     key, fire_id, routine_id, workspace_id, machine_id, number, status, attempt, snapshot,
     queued_at, spent, input_tokens, cached_tokens, output_tokens, requests, headline, body,
-    facts, cause, state_before, state_after)
+    facts, doing, cause, state_before, state_after)
 SELECT gen_random_uuid(), f.id, f.routine_id, f.workspace_id, h.machine_id,
        c.before + row_number() OVER (PARTITION BY f.routine_id ORDER BY f.due_at, f.id),
-       'queued', 0, '{}'::jsonb, %(now)s, 0, 0, 0, 0, 0, '', '', '{}'::jsonb, '', '', ''
+       'queued', 0, '{}'::jsonb, %(now)s, 0, 0, 0, 0, 0, '', '', '{}'::jsonb, '{}'::jsonb,
+       '', '', ''
 FROM fired f JOIN held h ON h.id = f.routine_id JOIN counted c ON c.id = f.routine_id
 RETURNING fire_id, id
 """

@@ -1,6 +1,7 @@
 """The product's rows."""
 
 from routines_app.models.agent import Agent, AgentRuntime, AgentVersion, ModelKey
+from routines_app.models.beat import Beat
 from routines_app.models.notice import Delivery, Notice
 from routines_app.models.routine import Routine, RoutineTotals, RoutineVersion, Trigger
 from routines_app.models.run import Fire, Run, Step
@@ -9,6 +10,7 @@ __all__ = [
     "Agent",
     "AgentRuntime",
     "AgentVersion",
+    "Beat",
     "Delivery",
     "Fire",
     "ModelKey",

@@ -49,17 +49,39 @@ class Delivery(models.Model):
 
 
 class Notice(models.Model):
-    """One ring of the bell."""
+    """One ring of the bell: about one run, or a digest that several share.
+
+    `key` makes a digest one row ("missed 2027-03-25T07:52:00Z"); `facts` is what its sentence
+    needs. For a run both are empty: the run's own sentence is said.
+    """
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="notices")
-    routine = models.ForeignKey(Routine, on_delete=models.CASCADE, related_name="notices")
-    run = models.OneToOneField(Run, on_delete=models.CASCADE, related_name="notice")
+    routine = models.ForeignKey(
+        Routine, null=True, blank=True, on_delete=models.CASCADE, related_name="notices"
+    )
+    run = models.OneToOneField(
+        Run, null=True, blank=True, on_delete=models.CASCADE, related_name="notice"
+    )
+    key = models.CharField(max_length=80, blank=True)
+    facts = models.JSONField(default=dict, blank=True)
     needs_someone = models.BooleanField(default=False)
     rung_at = models.DateTimeField(default=clock.now)
     read_by = models.ManyToManyField(User, related_name="read_notices", blank=True)
 
     class Meta:
         indexes = [models.Index(fields=["workspace", "-rung_at"])]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "key"],
+                condition=~models.Q(key=""),
+                name="one_digest_a_key",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(run__isnull=False, key="")
+                | (models.Q(run__isnull=True) & ~models.Q(key="")),
+                name="a_notice_is_of_a_run_or_a_digest",
+            ),
+        ]
 
     def __str__(self) -> str:
-        return f"bell for {self.run_id}"
+        return f"bell for {self.run_id or self.key}"

@@ -12,7 +12,8 @@ from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from routines_app.rules import cron_search, cron_spread, zones
-from routines_app.rules.cron_parse import CronError, Parsed, parse
+from routines_app.rules.cron_fields import CronError
+from routines_app.rules.cron_parse import Parsed, parse
 
 __all__ = ["Cron", "CronError", "CronKind", "compile_cron", "earliest"]
 

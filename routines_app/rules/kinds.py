@@ -78,8 +78,11 @@ def _settle_window(values: dict[str, Any]) -> None:
         del values["window"]
     elif isinstance(window, Mapping) and _are_days(window.get("days")):
         days = sorted(set(window["days"]))
-        values["window"] = {**window, "days": days}
-        if (window.get("from"), window.get("to")) == (0, 24) and days == [*ALL_DAYS]:
+        start, end = window.get("from"), window.get("to")
+        if (start, end, values.get("minute")) == (0, 23, 0):
+            end = 24  # on the hour, both end at 23:00
+        values["window"] = {**window, "to": end, "days": days}
+        if (start, end) == (0, 24) and days == [*ALL_DAYS]:
             del values["window"]
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from routines_app.rules.cron import Cron, CronKind, compile_cron
 from routines_app.rules.cron_days import month_length
-from routines_app.rules.cron_parse import FIRST_YEAR, LAST_YEAR, Parsed
+from routines_app.rules.cron_fields import FIRST_YEAR, LAST_YEAR
+from routines_app.rules.cron_parse import Parsed
 from routines_app.rules.kinds import (
     ALL_DAYS,
     EVERY_HOURS,

@@ -70,6 +70,17 @@ def read_times(text: str) -> list[str] | Refusal:
     return [Settled(minutes).text for minutes in sorted(found)]
 
 
+def one_time(text: str) -> int | Refusal:
+    """One time, in minutes from midnight."""
+    match read_time(text):
+        case Settled(minutes):
+            return minutes
+        case Question(sentence, choices):
+            return Refusal(sentence, choices)
+        case Unreadable(sentence):
+            return Refusal(sentence)
+
+
 def _has_part(item: str) -> bool:
     return bool(_PART.search(item)) or ":" in item or item in ("noon", "midday", "midnight")
 
@@ -144,7 +155,7 @@ def _hours(start: str, end: str) -> tuple[int, int] | Refusal:
     if not from_sure and not to_sure and from_hour < 8:
         choices = (f"from {from_hour}:00", f"from {from_hour + 12}:00")
         return Refusal(f"{choices[0].capitalize()}, or {choices[1]}?", choices)
-    if not to_sure:
+    if not to_sure and from_hour <= 12:
         to_hour = from_hour + ((to_hour - from_hour) % 12 or 12)
     if to_hour == 0:
         to_hour = 24

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from datetime import date
 
-from routines_app.rules.cron_parse import MONTHS_IN_WORDS, WEEKDAYS_IN_WORDS, ordinal
+from routines_app.rules.cron_fields import MONTHS_IN_WORDS, WEEKDAYS_IN_WORDS, ordinal
 
 __all__ = [
     "MONTHS_IN_WORDS",

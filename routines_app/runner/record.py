@@ -18,9 +18,7 @@ from routines_app.runner.ending import Ending
 log = structlog.get_logger()
 
 
-def advance(
-    claim: Claim, before: tuple[RunStatus, ...], after: RunStatus, **times: datetime
-) -> bool:
+def advance(claim: Claim, before: RunStatus, after: RunStatus, **times: datetime) -> bool:
     """Move a live run on; False when it isn't where we left it or the claim is lost."""
     return (
         Run.objects.filter(pk=claim.run_id, status=before, fire__claim_token=claim.token).update(
@@ -73,7 +71,7 @@ def finish(claim: Claim, ending: Ending) -> bool:
 
 
 def finish_unclaimed(fire_id: int, ending: Ending) -> bool:
-    """End a run that nobody holds: a person stopped it while it waited. False when it's too late."""
+    """End a run that nobody holds, which a person stopped; False when it's too late for that."""
     with transaction.atomic():
         fire = (
             Fire.objects.select_for_update()

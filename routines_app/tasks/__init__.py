@@ -11,12 +11,45 @@ def scan() -> None:
     timer.scan()
 
 
+@app.task(name="routines_app.tasks.sweep", expires=5)
+def sweep() -> None:
+    """Ring again for what waits."""
+    from routines_app.fires import sweep as fires_sweep
+
+    fires_sweep.sweep()
+
+
+@app.task(name="routines_app.tasks.reap", expires=10)
+def reap() -> None:
+    """Bring on what a dead runner left."""
+    from routines_app.runner import rescue
+
+    rescue.rescue_dead_runs()
+
+
+@app.task(name="routines_app.tasks.outbox", expires=5)
+def outbox() -> None:
+    """Tell what wasn't told yet."""
+    from routines_app import delivery
+
+    delivery.deliver_waiting()
+
+
 @app.task(name="routines_app.tasks.take_fire")
 def take_fire(fire_id: int) -> None:
     """Take one fire to its row."""
     from routines_app.runner import run_fire
 
     run_fire.take_fire(fire_id)
+
+
+@app.task(name="routines_app.tasks.wake")
+def wake(machine_id: int, why: str) -> None:
+    """Wake a machine before anybody waits for it."""
+    from machines.models import Machine
+    from routines_app import admission
+
+    admission.wake_machine(Machine.objects.get(pk=machine_id), why)
 
 
 @app.task(name="routines_app.tasks.deliver")

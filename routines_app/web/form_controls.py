@@ -129,9 +129,7 @@ def _who_or_where(
 ) -> Control:
     match name:
         case "zone":
-            return _select(
-                name, "Time zone", state.zone, _zones(state.zone, usual_zones), wrong
-            )
+            return _select(name, "Time zone", state.zone, _zones(state.zone, usual_zones), wrong)
         case "agent":
             options = [(str(agent.pk), agent.name) for agent in roster.agents]
             if not state.agent:
@@ -193,5 +191,3 @@ def _zones(chosen: str, usual: Sequence[str]) -> list[tuple[str, str]]:
         *((zone, zones.words(zone)) for zone in known),
         *((zone, zone.replace("_", " ")) for zone in rest),
     ]
-
-

@@ -83,9 +83,7 @@ def _with_cron(said: Preview, schedule: Schedule) -> Preview:
     )
 
 
-def _estimate(
-    state: FormState, schedule: Schedule, now: datetime, usual: Usual
-) -> Estimate | None:
+def _estimate(state: FormState, schedule: Schedule, now: datetime, usual: Usual) -> Estimate | None:
     try:
         cap = Decimal(state.cap.strip().removeprefix("$"))
     except InvalidOperation:

@@ -43,7 +43,9 @@ def stop_machine(machine: Machine, person: User) -> Asleep | StillAwake:
     if run is not None:
         ask_to_stop(run, person)
         if not _ended(run):
-            return StillAwake(f"{run.routine.name} is still stopping. Press Stop again in a moment.")
+            return StillAwake(
+                f"{run.routine.name} is still stopping. Press Stop again in a moment."
+            )
     try:
         put_to_sleep(machine, f"{person} stopped it.")
     except MachineError as error:

@@ -17,7 +17,7 @@ from foundation import clock
 from machines.access import provider_for
 from machines.lifecycle import MachineState
 from machines.models import AwakeSpan, Machine
-from machines.providers.base import MachineError, readable_size
+from machines.providers.base import MachineError
 from routines_app.admission import NotWoken, wake_machine
 from routines_app.configure.machine import NoMachine, make_machine
 from routines_app.models import Routine
@@ -162,17 +162,16 @@ def _one(request: WorkspaceRequest, machine: Machine, problem: str = "") -> Http
     return render(request, "pages/machine.html", context, status=409 if problem else 200)
 
 
-def _disk(machine: Machine) -> tuple[str, str, str]:
-    """What its disk holds and may hold, or else why that can't be told. Measuring wakes nothing."""
+def _disk(machine: Machine) -> tuple[int, int | None, str]:
+    """Bytes that its disk holds and may hold, or else why that can't be told; wakes nothing."""
     if not machine.ref:
-        return readable_size(0), "", ""
+        return 0, None, ""
     try:
         provider, ref = provider_for(machine)
         used = provider.usage(ref).disk_bytes
     except MachineError as error:
-        return "", "", error.sentence
-    allowed = machine.spec.get("disk")
-    return readable_size(used), readable_size(allowed) if allowed else "", ""
+        return 0, None, error.sentence
+    return used, machine.spec.get("disk"), ""
 
 
 @in_workspace(Role.MEMBER)

@@ -1,5 +1,7 @@
 """Uploads stop being kept once a request holds more than it may; the rest is read and dropped."""
 
+from __future__ import annotations
+
 from typing import IO, Any
 
 from django.conf import settings
@@ -38,7 +40,7 @@ class BoundedUpload(FileUploadHandler):
             self._skip()
         return raw_data
 
-    def file_complete(self, file_size: int) -> UploadedFile | None:
+    def file_complete(self, file_size: int) -> UploadedFile[Any] | None:
         return None  # the next handler keeps it
 
     def _skip(self) -> None:

@@ -4,7 +4,7 @@
 from django.urls import include, path
 from django.urls.resolvers import URLPattern, URLResolver
 
-from routines_app.web import agents, home, people
+from routines_app.web import home, people
 
 outside: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
@@ -22,7 +22,7 @@ machines_and_files: list[URLPattern | URLResolver] = [
 ]
 
 agents_and_models: list[URLPattern | URLResolver] = [
-    path("w/<slug:workspace_slug>/agents/", agents.roster, name="agents"),
+    path("w/<slug:workspace_slug>/agents/", include("routines_app.web.urls_agents")),
 ]
 
 workspace: list[URLPattern | URLResolver] = [

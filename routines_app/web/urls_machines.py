@@ -3,10 +3,15 @@
 from django.urls import path
 from django.urls.resolvers import URLPattern
 
-from routines_app.web import machines
+from routines_app.web import files, machines
 
 urlpatterns: list[URLPattern] = [
     path("machines/", machines.machines, name="machines"),
+    path("machines/new/", machines.machine_new, name="machine_new"),
     path("machines/<slug:slug>/", machines.machine, name="machine"),
-    path("files/", machines.files, name="files"),
+    path("machines/<slug:slug>/start/", machines.machine_start, name="machine_start"),
+    path("machines/<slug:slug>/stop/", machines.machine_stop, name="machine_stop"),
+    path("files/", files.files, name="files"),
+    path("files/<slug:machine_slug>/", files.file, name="file_root"),
+    path("files/<slug:machine_slug>/<path:path>", files.file, name="file"),
 ]

@@ -2,14 +2,28 @@
 
 from typing import Any
 
+import structlog
+from celery import current_app
 from django.db import transaction
+from kombu.exceptions import OperationalError
 
 from accounts.join import found_workspace
 from accounts.models import User
 from routines_app.configure.workspace import furnish
 
+log = structlog.get_logger()
+
 
 def welcome(*, user: User, **signal: Any) -> None:
     """Found the person's workspace and furnish it; both or neither."""
     with transaction.atomic():
-        furnish(found_workspace(user, user.zone), user)
+        machine = furnish(found_workspace(user, user.zone), user)
+        transaction.on_commit(lambda: _wake(machine.pk, str(user)))
+
+
+def _wake(machine_id: int, why: str) -> None:
+    """Have its machine awake by the time that a first routine is chosen."""
+    try:
+        current_app.send_task("routines_app.tasks.wake", [machine_id, why])
+    except OperationalError as error:
+        log.warning("first_wake_not_asked", machine=machine_id, error=str(error))

@@ -3,13 +3,15 @@
 import doctest
 import threading
 import time
+from dataclasses import fields
 
 import pytest
 
 from machines import routine_folder
-from machines.computer import MachineComputer
+from machines.computer import Finished, MachineComputer
 from machines.providers import base, paths
 from machines.providers.base import (
+    FileEntry,
     MachineBusy,
     MachineError,
     NotFound,
@@ -24,6 +26,7 @@ from machines.providers.base import (
 )
 from machines.providers.memory import Answer, MemoryProvider
 from machines.routine_folder import SEED_STATE, ensure_folder, folder_of
+from routines_app.agents import turn
 
 
 @pytest.fixture
@@ -105,6 +108,11 @@ def test_the_fake_fails_as_it_is_told(provider: MemoryProvider, ref: Ref) -> Non
     with pytest.raises(WakeTimeout):
         provider.wake(ref)
     provider.wake(ref)
+
+
+def test_results_have_the_fields_that_a_turn_reads() -> None:
+    for ours, theirs in ((Finished, turn.CommandResult), (FileEntry, turn.FileEntry)):
+        assert [f.name for f in fields(ours)] == [f.name for f in fields(theirs)]
 
 
 def test_a_routine_s_folder_is_made_with_a_seeded_state(provider: MemoryProvider, ref: Ref) -> None:

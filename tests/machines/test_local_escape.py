@@ -31,7 +31,6 @@ from machines.providers.local_box import Box, start
 from tests.contracts.machine_provider_contract import SPEC, awake, finished, ran
 
 pytestmark = pytest.mark.sandbox
-AS_ROOT = os.geteuid() == 0
 MIB = 1024**2
 
 
@@ -115,7 +114,13 @@ def test_the_environment_of_the_product_is_not_there(
     end, out, _ = ran(provider, machine, "bash", "-c", "cat /proc/[0-9]*/environ; env")
     assert end.code == 0
     assert b"CANARY" not in out
-    assert b"HOME=/home/agent" in out
+    end, out, _ = ran(provider, machine, "env", env={"GIVEN": "x=y\nz", "GREETING": "a"})
+    facts = dict(entry.split("=", 1) for entry in out.decode().replace("\nz", "").splitlines())
+    given = {"GIVEN": "x=y", "GREETING": "a"}
+    shells = {"PWD", "SHLVL", "OLDPWD", "_"}
+    small = {"HOME", "PATH", "LANG", "TERM", "USER", "LOGNAME", "SHELL"}
+    assert given.items() <= facts.items()
+    assert small <= set(facts) - set(given) <= small | shells
 
 
 def test_a_secret_in_env_is_not_among_the_host_s_arguments(
@@ -204,7 +209,7 @@ def test_no_right_is_left_and_none_can_be_gained(
 
 
 def test_a_machine_never_runs_as_root(machines_root: Path) -> None:
-    if not AS_ROOT:
+    if os.geteuid() != 0:
         pytest.skip("only root could try")
     for uid in (0, None):
         box = Box("one", machines_root, uid, SPEC, 1000)
@@ -215,7 +220,7 @@ def test_a_machine_never_runs_as_root(machines_root: Path) -> None:
 def test_each_machine_has_a_uid_of_its_own_on_the_host(
     provider: LocalProvider, machine: Ref
 ) -> None:
-    if not AS_ROOT:
+    if os.geteuid() != 0:
         pytest.skip("an ordinary user has one uid for all")
     uids = set()
     for ref in (machine, awake(provider, "two")):
@@ -298,6 +303,51 @@ def test_options_can_t_be_slipped_to_the_sandbox(provider: LocalProvider, machin
 
 
 # What is bounded
+
+
+def test_no_limit_can_be_got_round_from_home_or_the_environment(
+    provider: LocalProvider, machine: Ref
+) -> None:
+    limits = {
+        "Max processes": str(SPEC.pids),
+        "Max data size": str(SPEC.memory),
+        "Max file size": str(SPEC.disk),
+        "Max open files": "4096",
+        "Max core file size": "0",
+    }
+    for name in ("prlimit", "ulimit", "printf", "bash", "env"):
+        provider.write_file(machine, f"~/.local/bin/{name}", b"#!/bin/sh\necho ours\n", 0o755)
+    provider.write_file(machine, "~/evil.sh", b"ulimit() { :; }; echo sourced")
+    hostile = {
+        "BASH_ENV": "/home/agent/evil.sh",
+        "LD_PRELOAD": "/home/agent/none.so",
+        "SHELLOPTS": "noexec",
+        "BASH_FUNC_ulimit": "() { :; }",
+    }
+    for env in ({}, *({name: value} for name, value in hostile.items())):
+        _, out, _ = ran(provider, machine, "cat", "/proc/self/limits", env=env)
+        hard = {line[:26].strip(): line[26:].split()[1] for line in out.decode().splitlines()[1:]}
+        assert {name: hard[name] for name in limits} == limits, env
+
+
+def test_a_library_to_preload_is_loaded_by_the_command_alone(
+    provider: LocalProvider, machine: Ref
+) -> None:
+    _, _, err = ran(provider, machine, "true", env={"LD_PRELOAD": "/home/agent/none.so"})
+    assert err.decode().count("none.so") == 1  # the dynamic linker complains once a program
+
+
+def test_a_command_is_out_of_reach_of_the_terminal_s_keys(
+    provider: LocalProvider, machine: Ref
+) -> None:
+    session = provider.exec(machine, "run-1", ["sleep", "60"])
+    folder = provider._folder(machine)
+    wait_until(lambda: folder.running() is not None)
+    noted = folder.running()
+    assert noted is not None
+    assert all(os.getpgid(pid) != os.getpgid(0) for pid, _ in noted.processes)
+    session.cancel()
+    finished(session)
 
 
 def test_a_fork_bomb_is_bounded(provider: LocalProvider, machine: Ref) -> None:
@@ -407,7 +457,10 @@ def test_nothing_survives_a_command(provider: LocalProvider, machine: Ref, leave
     assert time.monotonic() - begun < 3
 
 
-def test_a_box_ends_with_the_runner_and_is_reconciled(provider: LocalProvider) -> None:
+@pytest.mark.parametrize("delay", [0, 0.003, 0.01, 0.1])
+def test_a_box_ends_with_the_runner_and_is_reconciled(
+    provider: LocalProvider, delay: float
+) -> None:
     marker = f"{uuid.uuid4().int % 10**9}.75"
     script = f"""
 import sys
@@ -422,9 +475,10 @@ list(provider.exec(ref, "run-1", ["sleep", "{marker}"]).events)
     runner = subprocess.Popen([sys.executable, "-c", script], cwd=Path(__file__).parents[2])
     running = provider._root / "one" / "running.json"
     try:
-        wait_until(lambda: running.exists() and len(alive_with(marker)) >= 2)
+        wait_until(running.exists)
         assert provider.reconcile() == []  # a living runner's is left alone
-        assert alive_with(marker) != []
+        assert running.exists()
+        time.sleep(delay)
     finally:
         runner.kill()
         runner.wait()
@@ -437,7 +491,7 @@ list(provider.exec(ref, "run-1", ["sleep", "{marker}"]).events)
 
 def test_nothing_is_left_to_clear_away_where_we_take_in_orphans(provider: LocalProvider) -> None:
     script = f"""
-import ctypes
+import ctypes, threading, time
 from pathlib import Path
 from machines.providers.base import Spec
 from machines.providers.local import LocalProvider
@@ -447,6 +501,8 @@ ref = provider.create("one", Spec())
 provider.wake(ref)
 for argv, timeout in ((["true"], 9), (["bash", "-c", "setsid sleep 60 &"], 9), (["yes"], 0.1)):
     list(provider.exec(ref, "run-1", argv, timeout=timeout).events)
+while threading.active_count() > 1:
+    time.sleep(0.01)
 print([task.joinpath("children").read_text() for task in Path("/proc/self/task").iterdir()])
 """
     ended = subprocess.run(
@@ -476,6 +532,24 @@ def test_reconcile_ends_the_processes_that_a_record_names(
         for process in (left, other):
             process.kill()
             process.wait()
+
+
+@pytest.mark.parametrize("home_is_there", [True, False])
+def test_a_restore_that_broke_off_is_put_right(
+    provider: LocalProvider, home_is_there: bool
+) -> None:
+    ref = provider.create("one", SPEC)
+    provider.write_file(ref, "~/a", b"a")
+    folder = provider._root / "one"
+    shutil.copytree(folder / "home", folder / "home.new")
+    if not home_is_there:
+        (folder / "home").rename(folder / "home.old")
+    (provider._root / ".new-0123").mkdir()
+    (provider._root / ".gone-one").mkdir()
+    assert provider.reconcile() == [ref]
+    assert provider.read_file(ref, "~/a") == b"a"
+    assert {path.name for path in folder.iterdir() if path.is_dir()} == {"home", "tmp"}
+    assert [path.name for path in provider._root.iterdir() if path.is_dir()] == ["one"]
 
 
 def test_another_process_may_put_the_machine_to_sleep(
@@ -547,8 +621,8 @@ def test_a_tree_that_is_deep_and_closed_is_deleted(
         import os
         os.mkdir("closed"); os.mkdir("closed/in"); os.chmod("closed", 0)
         os.mkdir("deep"); os.chdir("deep")
-        for _ in range(3000):
-            os.mkdir("d"); os.chdir("d")
+        for _ in range(1100):
+            os.mkdir("deeper"); os.chdir("deeper")
     """)
     assert provider.usage(machine).disk_bytes > 1_000_000
     provider.delete(machine, "~/closed")

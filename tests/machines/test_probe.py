@@ -13,7 +13,7 @@ def tools(machines_root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A PATH on which each tool is there and does nothing but fail."""
     folder = machines_root / "bin"
     folder.mkdir(mode=0o755)
-    for name in ("bwrap", "prlimit", "tar", "du"):
+    for name in ("bwrap", "bash", "tar", "du"):
         (folder / name).write_text(
             "#!/bin/sh\necho 'No permissions to create new namespace' >&2\nexit 1\n"
         )
@@ -40,7 +40,7 @@ def test_a_fit_host_lacks_nothing(machines_root: Path) -> None:
 
 @pytest.mark.parametrize(
     ("tool", "package"),
-    [("bwrap", "bubblewrap"), ("prlimit", "util-linux"), ("tar", "tar"), ("du", "coreutils")],
+    [("bwrap", "bubblewrap"), ("bash", "bash"), ("tar", "tar"), ("du", "coreutils")],
 )
 def test_a_missing_tool_is_named_with_the_command_that_brings_it(
     tools: Path, tool: str, package: str
@@ -76,6 +76,12 @@ def test_a_sandbox_that_fails_for_no_known_reason_says_what_it_said(
     said = probe_local(sysctls=sysctls) or ""
     assert said.startswith("Local machines don't work on this host.")
     assert "No permissions to create new namespace" in said
+
+
+def test_an_old_bubblewrap_is_told_from_a_broken_one(tools: Path, sysctls: Path) -> None:
+    old = "#!/bin/sh\necho 'bwrap: Unknown option --disable-userns' >&2\nexit 1\n"
+    (tools / "bwrap").write_text(old)
+    assert "bubblewrap 0.8 or newer" in (probe_local(sysctls=sysctls) or "")
 
 
 def test_a_root_that_can_t_be_made_is_named(tmp_path: Path) -> None:

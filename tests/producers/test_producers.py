@@ -23,8 +23,8 @@ def test_what_is_due_is_asked_for_once_and_moved_on() -> None:
     routine = due_routine()
     due = routine.next_fire_at
     assert due
-    assert timer.scan() == 1
-    assert timer.scan() == 0
+    assert timer.scan().fired == 1
+    assert timer.scan().fired == 0
     fire = Fire.objects.get()
     assert (fire.source, fire.dedup_key, fire.due_at) == ("timer", occurrence_key(due), due)
     assert (fire.schedule_version, fire.requested_by) == (1, None)
@@ -37,14 +37,14 @@ def test_what_isnt_due_off_or_deleted_stays() -> None:
     make_routine(make_workspace(), next_fire_at=database_clock.now() + timedelta(hours=1))
     due_routine(enabled=False)
     due_routine(deleted_at=database_clock.now())
-    assert timer.scan() == 0
+    assert timer.scan().fired == 0
 
 
 def test_a_scan_takes_more_than_one_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timer, "BATCH", 3)
     for _ in range(7):
         due_routine()
-    assert timer.scan() == 7
+    assert timer.scan().fired == 7
     assert Run.objects.count() == 7
 
 
@@ -72,7 +72,7 @@ def test_run_it_now_consumes_an_occurrence_that_is_due() -> None:
     assert due
     run = run_it_now(routine, owner_of(routine.workspace), "click")
     assert (run.fire.source, run.fire.dedup_key) == ("manual", occurrence_key(due))
-    assert timer.scan() == 0
+    assert timer.scan().fired == 0
     assert Run.objects.count() == 1
 
 

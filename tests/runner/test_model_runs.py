@@ -57,7 +57,7 @@ def test_the_next_request_holds_what_state_md_says(
     fire_once(routine, "one")
     provider, ref = disk
     path = f"{routine.memory_folder}/state.md"
-    provider.write_file(ref, path, "the heron left on Tuesday\n".encode())
+    provider.write_file(ref, path, b"the heron left on Tuesday\n")
     fire_once(routine, "two")
     assert "the heron left on Tuesday" in fake.seen[-1].text
     provider.delete(ref, path)

@@ -11,13 +11,15 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
-from foundation.clock import monotonic
+from billing.pricing import seed_price_table
+from foundation import clock
 from foundation.embedded import CannotStart, ground
 from machines.providers.probe import probe_local
 from routines_app.celery import app
 from routines_app.management.queues import QueueThread, ticks_of
 from routines_app.management.web import WebThread
 from routines_app.runner.lease import draining
+from routines_app.runner.rescue import rescue_dead_runs
 
 DRAIN_SECONDS = 20.0
 _CLOCK_THREADS = 4
@@ -38,11 +40,13 @@ class Command(BaseCommand):
             raise CannotStart(why)
         settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
         call_command("migrate", interactive=False, verbosity=0)
+        seed_price_table(clock.now())
+        rescue_dead_runs(all_claims=True)  # this place is ours alone: whoever held them is dead
         app.loader.import_default_modules()
-        clock = QueueThread(app, "clock", _CLOCK_THREADS, ticks_of(app))
+        ticking = QueueThread(app, "clock", _CLOCK_THREADS, ticks_of(app))
         runner = QueueThread(app, "runner", settings.RUNNER_THREADS)
         web = WebThread(held.listeners)
-        parts: dict[str, QueueThread | WebThread] = {"clock": clock, "runner": runner, "web": web}
+        parts: dict[str, QueueThread | WebThread] = {"clock": ticking, "runner": runner, "web": web}
         for part in parts.values():
             part.start()
         told = False
@@ -51,23 +55,25 @@ class Command(BaseCommand):
             ended = [name for name, part in parts.items() if not part.is_serving()]
             if not told and web.has_started():
                 told = True
+                if held.database_elsewhere is not None:
+                    self.stdout.write(f"Its database is in {held.database_elsewhere}.")
                 self.stdout.write(f"Routines runs at {held.address}  (Ctrl-C stops it)")
                 self.stdout.flush()
-        self._stop(web, clock, runner)
+        self._stop(web, ticking, runner)
         if ended:
             raise CannotStart(f"The {ended[0]} ended by itself; the lines above say why.")
 
-    def _stop(self, web: WebThread, clock: QueueThread, runner: QueueThread) -> None:
+    def _stop(self, web: WebThread, ticking: QueueThread, runner: QueueThread) -> None:
         """The site first, then no new work, then a while for the work that runs."""
         self.stdout.write("Stopping...")
         self.stdout.flush()
         draining.set()
-        clock.stop()
+        ticking.stop()
         runner.stop()
         web.stop()
-        deadline = monotonic() + DRAIN_SECONDS
-        for part in (clock, runner):
-            part.drained(max(deadline - monotonic(), 0.0))
+        deadline = clock.monotonic() + DRAIN_SECONDS
+        for part in (ticking, runner):
+            part.drained(max(deadline - clock.monotonic(), 0.0))
 
 
 def _sandbox_problem() -> str | None:

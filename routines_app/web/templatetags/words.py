@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from django import template
 from django.utils import timezone
@@ -116,7 +116,9 @@ def moment(instant: datetime | None) -> str:
         case days if abs(days) < 7:
             words = f"{local:%A}, {time}"
         case _:
-            words = f"{local.day} {local:%B}" + ("" if local.year == today.year else f" {local.year}")
+            words = f"{local.day} {local:%B}" + (
+                "" if local.year == today.year else f" {local.year}"
+            )
     return format_html('<time datetime="{}" title="{}">{}</time>', local.isoformat(), exact, words)
 
 
@@ -141,6 +143,28 @@ def counted(number: int, noun: str) -> str:
     one, _, many = noun.partition(",")
     word = NUMBERS[number] if 0 <= number < len(NUMBERS) else f"{number:,}"
     return f"{word} {one if number == 1 else many or one + 's'}"
+
+
+@register.filter
+def size(count: int | None) -> str:
+    """A number of bytes as a person reads it: 412 B, 1.8 KB, 3.8 GB. None is "".
+
+    >>> size(412), size(1_800), size(3_800_000_000), size(999_999)
+    ('412 B', '1.8 KB', '3.8 GB', '1 MB')
+    """
+    if count is None:
+        return ""
+    value, units = float(count), iter(("B", "KB", "MB", "GB", "TB"))
+    unit = next(units)
+    while value >= 999.95 and unit != "TB":
+        value, unit = value / 1000, next(units)
+    return f"{value:.1f}".removesuffix(".0") + f" {unit}"
+
+
+@register.filter
+def unix_moment(seconds: float) -> str:
+    """`moment` of a time in Unix seconds, such as a file has."""
+    return moment(datetime.fromtimestamp(seconds, UTC))
 
 
 NUMBERS = (

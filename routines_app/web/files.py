@@ -1,0 +1,193 @@
+"""The files on a machine: looking, editing, fetching, adding, deleting."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import F
+from django.http import Http404, HttpResponse, QueryDict
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_http_methods
+
+from accounts.models import Role
+from machines.models import Machine
+from machines.providers.base import MachineError, NotFound, PathEscape, Unsupported
+from routines_app.configure.files import (
+    ChangedMeanwhile,
+    Folder,
+    NamesTaken,
+    live_writer,
+    look,
+    make_file,
+    make_folder,
+    name_problem,
+    open_file,
+    remove,
+    save_text,
+)
+from routines_app.web.access import WorkspaceRequest, in_workspace, role_too_low
+from routines_app.web.download import as_download
+from routines_app.web.file_upload import upload
+from routines_app.web.machines import machines_of
+from routines_app.web.state_history import history_of
+
+NOWHERE = (NotFound, PathEscape, Unsupported)
+
+
+@in_workspace(Role.VIEWER)
+@require_GET
+def files(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
+    """To the files of the machine that was used last."""
+    lately = F("used_at").desc(nulls_last=True)
+    machine = machines_of(request.workspace).order_by(lately, "created_at").first()
+    if machine is None:
+        return redirect("machines", workspace_slug)
+    return redirect("file_root", workspace_slug, machine.slug)
+
+
+@in_workspace(Role.VIEWER)
+@require_http_methods(["GET", "POST"])
+def file(
+    request: WorkspaceRequest, workspace_slug: str, machine_slug: str, path: str = ""
+) -> HttpResponseBase:
+    """A folder's names or a file's text; a post changes something there (`do` says what)."""
+    machine = get_object_or_404(machines_of(request.workspace), slug=machine_slug)
+    page = FilePage(request, machine, path.rstrip("/"))
+    if request.method == "POST":
+        if not request.membership.may(Role.MEMBER):
+            return role_too_low(request, Role.MEMBER)
+        return page.change(request.POST)
+    try:
+        if "download" in request.GET:
+            return as_download(request, open_file(machine, page.path), page.name)
+        if "delete" in request.GET and page.path:
+            return page.show("pages/file_delete.html")
+        return page.show()
+    except NOWHERE as error:
+        raise Http404(error.sentence) from error
+
+
+@dataclass(frozen=True)
+class FilePage:
+    """One place on a machine, as a page. `path` is beneath home, without `~/`."""
+
+    request: WorkspaceRequest
+    machine: Machine
+    path: str
+
+    @property
+    def name(self) -> str:
+        return posixpath.basename(self.path)
+
+    def show(
+        self, template: str = "", *, problem: str = "", status: int = 200, **typed: Any
+    ) -> HttpResponse:
+        """The page as it is now, with a sentence about what went wrong, if anything did."""
+        trouble, found, around = "", None, None
+        try:
+            found = look(self.machine, self.path)
+            if not isinstance(found, Folder):
+                around = look(self.machine, posixpath.dirname(self.path))
+        except NOWHERE:
+            if not problem:
+                raise
+        except MachineError as error:
+            trouble, status = error.sentence, 503
+        writer = live_writer(self.machine)
+        context = {
+            "machine": self.machine,
+            "machines": machines_of(self.request.workspace),
+            "path": self.path,
+            "name": self.name,
+            "crumbs": self._crumbs(),
+            "parent": posixpath.dirname(self.path),
+            "found": found,
+            "kind": type(found).__name__,
+            "listing": around,
+            "listing_up": posixpath.dirname(posixpath.dirname(self.path)),
+            "history": history_of(self.machine, self.path),
+            "writer": writer,
+            "may_write": self.request.membership.may(Role.MEMBER),
+            "problem": problem,
+            "trouble": trouble,
+            "typed": None,
+            **typed,
+        }
+        return render(self.request, template or "pages/file.html", context, status=status)
+
+    def _crumbs(self) -> list[tuple[str, str]]:
+        """Each folder on the way as its name and its path."""
+        parts = self.path.split("/") if self.path else []
+        return [(part, "/".join(parts[: at + 1])) for at, part in enumerate(parts)]
+
+    def change(self, form: QueryDict) -> HttpResponse:
+        """Do what the form asks, and say what came of it."""
+        acts: dict[str, Callable[[QueryDict], HttpResponse]] = {
+            "save": self._save,
+            "upload": self._upload,
+            "new_folder": self._new_folder,
+            "new_file": self._new_file,
+            "delete": self._delete,
+        }
+        act = acts.get(form.get("do", ""))
+        if act is None:
+            return self.show(problem="That form is from an older page. Load it again.", status=422)
+        try:
+            return act(form)
+        except NOWHERE as error:
+            return self.show(problem=error.sentence, status=404)
+        except MachineError as error:
+            status = 409 if error.may_retry else 422
+            return self.show(problem=error.sentence, status=status, typed=form.get("content"))
+
+    def _back(self, path: str) -> HttpResponse:
+        slugs = (self.request.workspace.slug, self.machine.slug)
+        return redirect("file", *slugs, path) if path else redirect("file_root", *slugs)
+
+    def _save(self, form: QueryDict) -> HttpResponse:
+        typed = form.get("content", "")
+        saved = save_text(self.machine, self.path, typed, form.get("version", ""))
+        if isinstance(saved, ChangedMeanwhile):
+            return self.show(
+                "pages/file_conflict.html",
+                problem="It changed since you opened it.",
+                status=409,
+                typed=typed,
+                meanwhile=saved,
+            )
+        messages.success(self.request, f"{self.name} is saved.")
+        return self._back(self.path)
+
+    def _upload(self, form: QueryDict) -> HttpResponse:
+        sent = upload(self.request, self.machine, self.path)
+        if sent.problem:
+            return self.show(problem=sent.problem, status=sent.status)
+        messages.success(self.request, sent.said)
+        return self._back(self.path)
+
+    def _new_folder(self, form: QueryDict) -> HttpResponse:
+        return self._made(form.get("name", ""), make_folder)
+
+    def _new_file(self, form: QueryDict) -> HttpResponse:
+        return self._made(form.get("name", ""), make_file)
+
+    def _made(
+        self, name: str, make: Callable[[Machine, str, str], NamesTaken | None]
+    ) -> HttpResponse:
+        name = name.strip()
+        problem = name_problem(name)
+        if not problem and make(self.machine, self.path, name) is not None:
+            problem = f"{name} is there already. Choose another name."
+        if problem:
+            return self.show(problem=problem, status=422)
+        return self._back(posixpath.join(self.path, name))
+
+    def _delete(self, form: QueryDict) -> HttpResponse:
+        remove(self.machine, self.path)
+        messages.success(self.request, f"{self.name} is deleted.")
+        return self._back(posixpath.dirname(self.path))

@@ -1,0 +1,187 @@
+"""The ways to models: those of the environment, and the workspace's own keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import structlog
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from kombu.exceptions import OperationalError
+
+from accounts.models import Role
+from billing.models import ModelPrice
+from billing.prices import Price
+from billing.pricing import price_of
+from routines_app.configure.model_keys import (
+    PROVIDERS,
+    NewKey,
+    Problems,
+    add_key,
+    price_of_key,
+    routines_using,
+    set_price,
+)
+from routines_app.configure.models import (
+    ask_for_test,
+    environment_connections,
+    environment_model,
+)
+from routines_app.models import ModelKey
+from routines_app.web.access import WorkspaceRequest, in_workspace
+
+log = structlog.get_logger()
+LOOKS = 60  # one a second, until a test's answer is given up
+
+
+@dataclass(frozen=True)
+class Way:
+    """One connection as the page shows it. `key` None: it is the environment's."""
+
+    provider: str
+    model: str
+    price: Price | None
+    address: str = ""
+    key: ModelKey | None = None
+    asked: int = 0  # looks after a test was asked for; 0: none is awaited
+
+    @property
+    def testing(self) -> bool:
+        return self.key is not None and 0 < self.asked <= LOOKS and self.key.tested_at is None
+
+    @property
+    def given_up(self) -> bool:
+        return self.key is not None and self.asked > LOOKS and self.key.tested_at is None
+
+
+def _way(key: ModelKey, asked: int = 0) -> Way:
+    return Way(
+        PROVIDERS.get(key.provider, key.provider),
+        key.model,
+        price_of_key(key),
+        key.base_url,
+        key,
+        asked,
+    )
+
+
+def _environments() -> list[Way]:
+    found = []
+    for connection in environment_connections():
+        model = environment_model(connection.provider)
+        price = price_of(connection.provider, model) if model else None
+        name = PROVIDERS[connection.provider]
+        found.append(Way(name, model or "", price, connection.base_url or ""))
+    return found
+
+
+@in_workspace(Role.VIEWER)
+@require_GET
+def models(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
+    """Every connection, with the price of its model."""
+    return _page(request)
+
+
+def _page(
+    request: WorkspaceRequest, problems: Problems | None = None, typed: NewKey | None = None
+) -> HttpResponse:
+    asked = request.GET.get("asked", "")
+    keys = ModelKey.objects.filter(workspace=request.workspace).order_by("created_at")
+    ways = [_way(key, int(str(key.key) == asked)) for key in keys.select_related("added_by")]
+    environment = _environments()
+    refused = sum(1 for way in ways if way.key and way.key.test_ok is False)
+    context = {
+        "ways": ways,
+        "environment": environment,
+        "count": len(ways) + len(environment),
+        "refused": refused,
+        "priced": [way for way in [*environment, *ways] if way.price],
+        "providers": PROVIDERS,
+        "known_models": ModelPrice.objects.order_by("provider", "model").values_list(
+            "model", flat=True
+        ),
+        "problems": problems or {},
+        "typed": typed or NewKey("anthropic", "", ""),
+        "may_change": request.membership.may(Role.ADMIN),
+    }
+    return render(request, "pages/models.html", context, status=422 if problems else 200)
+
+
+@in_workspace(Role.ADMIN)
+@require_POST
+def model_add(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
+    """Keep a key."""
+    form = request.POST
+    new = NewKey(
+        provider=form.get("provider", ""),
+        model=form.get("model", ""),
+        secret=form.get("secret", ""),
+        base_url=form.get("base_url", ""),
+        input_price=form.get("input_price", ""),
+        output_price=form.get("output_price", ""),
+    )
+    added = add_key(request.workspace, request.user, new)
+    if isinstance(added, dict):
+        return _page(request, added, new)
+    messages.success(request, f"{PROVIDERS[added.provider]} is connected. Test it once.")
+    return redirect("models", workspace_slug)
+
+
+def _key(request: WorkspaceRequest, key: str) -> ModelKey:
+    return get_object_or_404(ModelKey, workspace=request.workspace, key=key)
+
+
+@in_workspace(Role.ADMIN)
+@require_http_methods(["GET", "POST"])
+def model_test(request: WorkspaceRequest, workspace_slug: str, key: str) -> HttpResponse:
+    """Ask a runner for one small request; a GET looks whether its answer is there."""
+    row = _key(request, key)
+    asked = 1
+    if request.method == "POST":
+        try:
+            ask_for_test(row)
+        except OperationalError as error:
+            log.warning("test_not_asked", error=str(error))
+            asked = LOOKS + 1
+        row.refresh_from_db()
+    elif request.GET.get("look", "").isdecimal():
+        asked = min(int(request.GET["look"]) + 1, LOOKS + 1)
+    if not request.htmx:
+        return redirect(f"../../?asked={row.key}")
+    context = {"way": _way(row, asked), "may_change": True}
+    return render(request, "partials/model_way.html", context)
+
+
+@in_workspace(Role.ADMIN)
+@require_POST
+def model_price(request: WorkspaceRequest, workspace_slug: str, key: str) -> HttpResponse:
+    """Give a key's model a price."""
+    row = _key(request, key)
+    problems = set_price(
+        row, request.POST.get("input_price", ""), request.POST.get("output_price", "")
+    )
+    if problems:
+        return render(
+            request,
+            "pages/model_price.html",
+            {"key": row, "problems": problems, "typed": request.POST},
+            status=422,
+        )
+    messages.success(request, f"{row.model} has its price.")
+    return redirect("models", workspace_slug)
+
+
+@in_workspace(Role.ADMIN)
+@require_http_methods(["GET", "POST"])
+def model_remove(request: WorkspaceRequest, workspace_slug: str, key: str) -> HttpResponse:
+    """Forget a key; asked first, with the routines that it would stop."""
+    row = _key(request, key)
+    name = PROVIDERS.get(row.provider, row.provider)
+    if request.method == "GET":
+        context = {"key": row, "name": name, "routines": routines_using(row)}
+        return render(request, "pages/model_remove.html", context)
+    row.delete()
+    messages.success(request, f"{name} is removed.")
+    return redirect("models", workspace_slug)
