@@ -47,8 +47,7 @@ class RunningApp:
                 env=free_environment(
                     ROUTINES_VAR=str(self.var),
                     PORT=str(self.port),
-                    MACHINE_PROVIDER="memory",
-                    **self.environment,
+                    **{"MACHINE_PROVIDER": "memory"} | self.environment,
                 ),
                 stdin=subprocess.DEVNULL,
                 stdout=out,
