@@ -66,9 +66,17 @@ def test_a_model_run_reads_what_was_edited_in_the_page(page: Page, app: RunningA
         page.get_by_role("button", name="Test").first.click()
         expect(page.locator("main")).to_contain_text("answered in", timeout=SLOW)
 
+        page.goto(f"{app.url}/w/ada/files/quay-1/")
+        notes = {"name": "notes.md", "mimeType": "text/markdown", "buffer": b"# Tide tables\n"}
+        page.get_by_text("Upload, or make something here").click()
+        page.locator("input[type=file]").set_input_files([notes])  # type: ignore[list-item]
+        page.get_by_role("button", name="Upload", exact=True).click()
+        expect(page.locator("main")).to_contain_text("notes.md")
+
         page.goto(f"{app.url}/w/ada/routines/")
         fill_starter(page, "File", "~/notes.md")
         expect(page.locator("main")).to_contain_text("Done.", timeout=SLOW)
+        expect(page.locator("main")).to_contain_text("Tide tables")
         runs = page.url
         assert fake.meter.billed > 0
 
