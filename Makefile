@@ -31,6 +31,7 @@ lint: ## Run the checks alone, without the tests
 format: ## Put the code into its usual form
 	@./scripts/venv.sh
 	@.venv/bin/ruff check --quiet --fix . ; .venv/bin/ruff format .
+	@find templates -name '*.html' -exec .venv/bin/djade --target-version 5.2 {} + || true
 
 clean: ## Remove installed packages and caches; your data in var/ stays
 	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

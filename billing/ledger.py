@@ -2,8 +2,9 @@
 
 import uuid
 from datetime import datetime
+from zoneinfo import ZoneInfo
 
-from billing.models import LedgerEntry
+from billing.models import Account, LedgerEntry
 
 
 def charge_run(workspace_id: int, run_key: uuid.UUID, spent: int, note: str, now: datetime) -> None:
@@ -13,6 +14,39 @@ def charge_run(workspace_id: int, run_key: uuid.UUID, spent: int, note: str, now
             workspace_id=workspace_id,
             kind="run",
             amount=-spent,
+            run_key=run_key,
+            note=note[:200],
+            created_at=now,
+        )
+
+
+def grant_credit(account: Account, amount: int, now: datetime) -> None:
+    """Write what the plan includes for this month (micro-dollars), once a month."""
+    month = now.astimezone(ZoneInfo(account.workspace.zone)).strftime("%Y-%m")
+    LedgerEntry.objects.bulk_create(
+        [
+            LedgerEntry(
+                workspace_id=account.workspace_id,
+                kind="credit",
+                amount=amount,
+                key=f"credit {month}",
+                note=f"Included in {month}",
+                created_at=now,
+            )
+        ],
+        ignore_conflicts=True,
+    )
+
+
+def refund_run(
+    workspace_id: int, run_key: uuid.UUID, amount: int, note: str, now: datetime
+) -> None:
+    """Give a run's spending (micro-dollars) back, once; nothing for $0.00."""
+    if amount:
+        LedgerEntry.objects.create(
+            workspace_id=workspace_id,
+            kind="refund",
+            amount=amount,
             run_key=run_key,
             note=note[:200],
             created_at=now,

@@ -55,11 +55,15 @@ class LedgerEntry(models.Model):
     kind = models.CharField(max_length=16)  # run, machine, credit, refund
     amount = models.BigIntegerField()
     run_key = models.UUIDField(null=True, blank=True)
+    key = models.CharField(max_length=40, blank=True)  # makes an entry that isn't a run's once
     note = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta:
         constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "key"], condition=~models.Q(key=""), name="one_entry_a_key"
+            ),
             models.UniqueConstraint(
                 fields=["run_key", "kind"],
                 condition=models.Q(run_key__isnull=False),

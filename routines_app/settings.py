@@ -6,6 +6,7 @@ from pathlib import Path
 
 import django_stubs_ext
 
+from billing.plans import PLANS
 from foundation import env
 from foundation.crypto import secret_key
 from foundation.embedded import database_url
@@ -65,7 +66,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "routines_app.web.host.LocalhostMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "routines_app.web.static_files.StaticFiles",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -218,6 +219,7 @@ CELERY_BEAT_SCHEDULE = {
     for name, every in (("scan", 1.0), ("sweep", 5.0), ("reap", 10.0), ("outbox", 5.0))
 }
 
+PLAN = env.choice("PLAN", "self-hosted" if EMBEDDED else "free", set(PLANS))
 MACHINE_PROVIDER = env.choice("MACHINE_PROVIDER", "local", {"local", "memory"})
 MACHINES_ROOT = VAR / "machines"
 RUNNER_THREADS = env.integer("RUNNER_THREADS", 4)

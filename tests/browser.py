@@ -18,9 +18,15 @@ FLAGS = [
 ]
 
 
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    """One browser a worker; ask for `page` to get a fresh session in it."""
+@pytest.fixture
+def chromium(request: pytest.FixtureRequest) -> Iterator[Browser]:
+    """A browser for one test; ask for `page` to get a fresh session in it.
+
+    Not shared, and not together with Django's database: Playwright keeps a loop running in this
+    thread, beside which Django's connections are others than without it. Such a test works on
+    `live_app`, a process with a database of its own.
+    """
+    assert request.node.get_closest_marker("django_db") is None, "use live_app's database"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_program(), args=FLAGS)
         yield browser

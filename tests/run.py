@@ -98,7 +98,7 @@ def run_tests(arguments: list[str]) -> list[str]:
     Returns the names of what failed.
     """
     failed = []
-    pytest = [sys.executable, "-m", "pytest", "-q", "-n", str(min(os.cpu_count() or 2, 8))]
+    pytest = [sys.executable, "-m", "pytest", "-n", str(min(os.cpu_count() or 2, 8))]
     if not arguments and OLDEST_POSTGRES.is_dir() and usual_version() != 15:
         print("\nThe queue's tests on PostgreSQL 15", flush=True)
         older = {**os.environ, "PG_BIN": str(OLDEST_POSTGRES)}

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,7 +13,7 @@ from urllib.request import urlopen
 import pytest
 
 from foundation import postgres
-from tests.tools import free_environment, wait_until
+from tests.tools import free_environment, free_port, wait_until
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -74,13 +73,6 @@ class RunningApp:
         if self.process.poll() is None:
             os.kill(self.process.pid, number)
         return self.process.wait(seconds)
-
-
-def free_port() -> int:
-    """A port that nothing listens on now."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
 
 
 @pytest.fixture

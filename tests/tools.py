@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import socket
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -41,40 +42,53 @@ def _sandbox_problem() -> str | None:
     return None if tried.returncode == 0 else "bubblewrap can't make namespaces here"
 
 
+def free_port() -> int:
+    """A port that nothing listens on now."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
+
+
 @dataclass(frozen=True)
 class Redis:
-    """A private redis-server on a unix socket; it keeps nothing on the disk."""
+    """A private redis-server on a port of its own; it keeps nothing on the disk."""
 
-    socket: Path
+    port: int
     process: subprocess.Popen[bytes]
 
     @property
     def url(self) -> str:
-        """The address for redis-py."""
-        return f"unix://{self.socket}"
+        """Its address, as REDIS_URL takes it."""
+        return f"redis://127.0.0.1:{self.port}/0"
 
-    @property
-    def celery_url(self) -> str:
-        """The address for Celery's broker setting."""
-        return f"redis+socket://{self.socket}"
+    def is_ready(self) -> bool:
+        """Whether it answers."""
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=1) as session:
+                session.sendall(b"PING\r\n")
+                return session.recv(16) == b"+PONG\r\n"
+        except OSError:
+            return False
 
 
 @contextmanager
 def start_redis(folder: Path) -> Iterator[Redis]:
-    """A Redis whose socket is in `folder`, stopped at the end."""
+    """A Redis that works in `folder`, stopped at the end."""
     program = shutil.which("redis-server")
     assert program is not None, "redis-server isn't installed"
-    socket = folder / "redis.sock"
-    command = [program, "--port", "0", "--unixsocket", str(socket), "--save", "", "--dir"]
+    port = free_port()
+    command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir"]
     with (folder / "redis.log").open("wb") as log:
-        process = subprocess.Popen([*command, str(folder)], stdout=log, stderr=log)
+        redis = Redis(
+            port, subprocess.Popen([*command, str(folder)], stdout=log, stderr=subprocess.STDOUT)
+        )
     try:
-        wait_until(lambda: socket.is_socket() or process.poll() is not None, 10)
-        assert process.poll() is None, (folder / "redis.log").read_text()
-        yield Redis(socket, process)
+        wait_until(lambda: redis.is_ready() or redis.process.poll() is not None, 10)
+        assert redis.process.poll() is None, (folder / "redis.log").read_text()
+        yield redis
     finally:
-        process.terminate()
-        process.wait(10)
+        redis.process.terminate()
+        redis.process.wait(10)
 
 
 def wait_until(condition: Callable[[], object], seconds: float) -> None:

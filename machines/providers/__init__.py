@@ -10,7 +10,8 @@ from machines.providers.memory import MemoryProvider
 def provider(name: str, root: Path | None = None) -> Provider:
     """The provider of that name. `local` needs the folder that its machines live beneath.
 
-    Raises Unsupported for an unknown name or a missing folder.
+    Each call makes a new one: what is in `memory` lives as long as the object does. Raises
+    Unsupported for an unknown name or a missing folder.
     """
     match name:
         case "local" if root is not None:

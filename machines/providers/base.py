@@ -247,7 +247,8 @@ class Provider(ABC):
 
     @abstractmethod
     def list_files(self, ref: Ref, path: str) -> Iterator[FileEntry]:
-        """The names in a folder, in no order; links are told as links. Raises NotFound."""
+        """The names in a folder, in no order; links are told as links. Raises NotFound, when the
+        first is asked for."""
 
     @abstractmethod
     def move(self, ref: Ref, source: str, target: str) -> None:

@@ -44,6 +44,7 @@ from machines.providers.local_records import (
     make_folder,
     make_private,
     release,
+    unfinished,
 )
 from machines.providers.local_session import Command, LocalSession
 from machines.providers.paths import HOME, inside
@@ -207,7 +208,7 @@ class LocalProvider(Provider):
                     remove_tree(path)
             finally:
                 release(held)
-        for path in self._root.glob(".gone-*"):
+        for path in unfinished(self._root):
             remove_tree(path)
         return found
 

@@ -72,7 +72,7 @@ class ControlGroup:
         self._kills_before = self._kills()
 
     def hold(self, pids: list[int]) -> None:
-        for pid in pids:
+        for pid in tree_of(pids):  # what they have started so far doesn't follow by itself
             with suppress(ProcessLookupError):  # the box failed; bubblewrap will say why
                 (self._group / "cgroup.procs").write_text(str(pid))
 
@@ -109,7 +109,7 @@ class MemoryWatch:
     def exceeded(self) -> bool:
         # Resident memory counts a shared page once a process: cheap, and too high. Only when it
         # is over the bound is the exact, slow sum worth taking.
-        tree = _tree(self._first)
+        tree = tree_of(self._first)
         self._over = (
             sum(map(_resident, tree)) > self._allowed
             and sum(map(_proportional, tree)) > self._allowed
@@ -123,7 +123,7 @@ class MemoryWatch:
         self._first = []
 
 
-def _tree(pids: list[int]) -> list[int]:
+def tree_of(pids: list[int]) -> list[int]:
     """These processes with all that descend from them."""
     found = list(pids)
     for pid in found:  # grows while we go through it

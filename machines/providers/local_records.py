@@ -169,6 +169,14 @@ def make_folder(root: Path, ref: Ref, spec: Spec) -> None:
         ) from error
 
 
+def unfinished(root: Path) -> list[Path]:
+    """Folders that a crash left halfway, in the making or in the clearing away."""
+    if not root.is_dir():
+        return []
+    with _locked(root / "root.lock"):  # whoever makes one holds it
+        return [*root.glob(".new-*"), *root.glob(".gone-*")]
+
+
 def make_private(path: Path, uid: int) -> None:
     """Make a folder that only `uid` may enter."""
     path.mkdir(mode=0o700)

@@ -1,12 +1,14 @@
 """Admission: gather the facts, decide, and either hold the cap or say why not."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from billing.holds import take_hold
+from billing.holds import NotEnough, take_hold
 from foundation import database_clock
+from routines_app.admission.plan_facts import plan_facts
 from routines_app.configure.models import Unusable, UsableModel, model_for
 from routines_app.fires import Claim
 from routines_app.models import AgentRuntime, Routine, Run
@@ -32,7 +34,8 @@ def admit(claim: Claim) -> Ready | Refused | None:
         "routine__machine", "routine__off_by", "routine__owner",
     ).get(pk=claim.run_id)  # fmt: skip
     model = model_for(run.routine)
-    decision = decide(_facts(run, model))
+    now = database_clock.now()
+    decision = decide(_facts(run, model, now))
     if isinstance(decision, Refused):
         return decision
     assert isinstance(decision, Admitted)
@@ -43,14 +46,24 @@ def admit(claim: Claim) -> Ready | Refused | None:
                 pk=run.pk, status=RunStatus.QUEUED, fire__claim_token=claim.token
             ).update(
                 status=RunStatus.WAKING,
-                waking_at=database_clock.now(),
+                waking_at=now,
                 snapshot=snapshot,
                 version=run.routine.version,
                 machine_id=run.routine.machine_id,
             )
             if moved != 1:
                 return None
-            take_hold(run.workspace_id, run.key, run.routine.cap)
+            # A run that asks no model costs nothing, so nothing is set aside for it.
+            amount = run.routine.cap if isinstance(model, UsableModel) else 0
+            missing = take_hold(run.workspace_id, run.key, amount, now)
+            if missing is not None:
+                raise _Short(missing)
+    except _Short as short:
+        money = {"kind": short.missing.kind, "left": short.missing.left}
+        return Refused(
+            RunStatus.SKIP_BUDGET,
+            {**money, "limit": short.missing.limit, "amount": run.routine.cap},
+        )
     except IntegrityError as error:
         if "one_live_run_a_routine" not in str(error):
             raise
@@ -63,7 +76,15 @@ def admit(claim: Claim) -> Ready | Refused | None:
     return Ready(run, model if isinstance(model, UsableModel) else None)
 
 
-def _facts(run: Run, model: UsableModel | Unusable | None) -> AdmissionFacts:
+class _Short(Exception):
+    """Ends the admitting transaction: the money doesn't reach."""
+
+    def __init__(self, missing: NotEnough) -> None:
+        super().__init__(missing.kind)
+        self.missing = missing
+
+
+def _facts(run: Run, model: UsableModel | Unusable | None, now: datetime) -> AdmissionFacts:
     routine, fire = run.routine, run.fire
     machine = routine.machine
     return AdmissionFacts(
@@ -79,6 +100,7 @@ def _facts(run: Run, model: UsableModel | Unusable | None) -> AdmissionFacts:
         machine_gone=machine is not None and machine.deleted_at is not None,
         agent=routine.agent.name if routine.agent else "Assistant",
         no_model=model.reason if isinstance(model, Unusable) else "",
+        limits=plan_facts(run, now),
     )
 
 

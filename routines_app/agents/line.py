@@ -98,7 +98,10 @@ class Conversation:
 
 
 class ModelLine:
-    """An open line to one model; a context manager. Used by one thread."""
+    """An open line to one model; a context manager. Used by one thread.
+
+    `exchange` is what was seen of the latest request.
+    """
 
     def __init__(
         self,
@@ -114,7 +117,7 @@ class ModelLine:
         self._tools = tools
         self._silence = silence
         self._longest = longest
-        self._exchange = Exchange()
+        self.exchange = Exchange()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="model", daemon=True)
         self._client: httpx2.AsyncClient | None = None
@@ -142,6 +145,7 @@ class ModelLine:
 
         What `tick` raises breaks the request off and passes through.
         """
+        self.exchange = Exchange()
         return self._wait(self._ask(conversation, max_tokens), tick)
 
     def _wait(
@@ -159,11 +163,10 @@ class ModelLine:
     async def _ask(self, conversation: Conversation, max_tokens: int) -> Reply | Trouble:
         from pydantic_ai.direct import model_request_stream
 
-        self._exchange = exchange = Exchange()
         stream = None
         try:
             if self._model is None:
-                self._client = http_client(self._silence, lambda: self._exchange)
+                self._client = http_client(self._silence, lambda: self.exchange)
                 self._model = open_model(self._connection, self._name, self._client)
             async with (
                 asyncio.timeout(self._longest),
@@ -180,7 +183,9 @@ class ModelLine:
         except Exception as error:
             # Any error of three providers' libraries belongs on the run's row, in plain words.
             partial = "" if stream is None else (stream.get().text or "")
-            return trouble_of(error, exchange, partial=partial, secret=self._connection.api_key)
+            return trouble_of(
+                error, self.exchange, partial=partial, secret=self._connection.api_key
+            )
 
     async def _close(self) -> None:
         others = asyncio.all_tasks() - {asyncio.current_task()}
@@ -234,7 +239,7 @@ def _read(response: "ModelResponse") -> Reply | Trouble:
                 heft += bytes_of(part.args_as_json_str(), part.tool_name, part.tool_call_id)
                 arguments = _arguments(part)
                 if arguments is None:
-                    # Sent back as it came, it would make every later request unreadable.
+                    # Sent back as it came, it would be paid for again with every later request.
                     part.args = {}
                 parts.append(Called(part.tool_call_id, part.tool_name, arguments))
             case _:

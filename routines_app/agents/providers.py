@@ -7,6 +7,7 @@ The libraries take seconds to import, so they are imported inside the functions.
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from foundation import clock
 from routines_app.agents.trouble import Exchange
 from routines_app.agents.turn import ModelConnection
 
@@ -31,9 +32,9 @@ def http_client(silence: float, exchange: Callable[[], Exchange]) -> "httpx2.Asy
 
     async def before(request: httpx2.Request) -> None:
         seen = exchange()
-        if seen.sent:
+        if seen.began is not None:
             raise SecondRequest("A second request was about to be sent.")
-        seen.sent = True
+        seen.began = clock.monotonic()
         limits = {"connect": min(10.0, silence), "read": silence, "write": silence, "pool": 10.0}
         request.extensions = {**request.extensions, "timeout": limits}
         for name in ("OpenAI-Organization", "OpenAI-Project"):
@@ -41,9 +42,7 @@ def http_client(silence: float, exchange: Callable[[], Exchange]) -> "httpx2.Asy
             request.headers.pop(name, None)
 
     async def after(response: httpx2.Response) -> None:
-        seen = exchange()
-        seen.status = response.status_code
-        seen.location = response.headers.get("location", "")
+        exchange().status = response.status_code
 
     return httpx2.AsyncClient(
         timeout=httpx2.Timeout(silence, connect=min(10.0, silence)),

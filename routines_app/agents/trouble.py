@@ -48,11 +48,13 @@ class Trouble:
 
 @dataclass
 class Exchange:
-    """What was seen of one HTTP exchange, from below the provider's library."""
+    """What was seen of one HTTP exchange, from below the provider's library.
 
-    sent: bool = False
+    `began` is when it was sent, by `clock.monotonic`; None: it wasn't.
+    """
+
+    began: float | None = None
     status: int | None = None
-    location: str = ""
 
 
 def trouble_of(error: Exception, exchange: Exchange, *, partial: str, secret: str) -> Trouble:
@@ -81,7 +83,7 @@ def trouble_of(error: Exception, exchange: Exchange, *, partial: str, secret: st
             )
         case e.ModelServerError():
             return Trouble("", reason, again=True, wait=error.retry_after, partial=partial)
-        case _ if not exchange.sent:
+        case _ if exchange.began is None:
             return Trouble(UNASKED, reason, paid=False)
         case TimeoutError() | e.ModelTimeoutError() | e.ModelRequestTimeout():
             return Trouble("", "It was silent for too long.", again=True, partial=partial)

@@ -29,7 +29,7 @@ def furnish(workspace: Workspace, person: User) -> Machine:
 
     Again on a furnished workspace changes nothing.
     """
-    Account.objects.get_or_create(workspace=workspace)
+    Account.objects.get_or_create(workspace=workspace, defaults={"plan": settings.PLAN})
     for name, runtime, purpose in ROSTER:
         agent, made = Agent.objects.get_or_create(
             workspace=workspace,

@@ -26,6 +26,32 @@ class AdmissionFacts:
     machine_gone: bool
     agent: str
     no_model: str
+    limits: "PlanFacts"
+
+
+@dataclass(frozen=True)
+class PlanFacts:
+    """What a plan has to say to one fire. Lengths are seconds; None is without limit.
+
+    `on`: how many routines are on, and `rank`: this one's place among them, the oldest first.
+    `today`: how many runs of it have begun for the due instants of this local date. `since_last`:
+    seconds between its due instant and the last one that wasn't refused, None without one.
+    `asked_this_hour`: how often people asked for it in the last hour.
+    """
+
+    plan: str = "Self-hosted"
+    routines: int | None = None
+    on: int = 0
+    rank: int = 1
+    runs_a_day: int | None = None
+    today: int = 0
+    today_at: str = ""  # when today's run was, an ISO instant
+    smallest_gap: float | None = None
+    since_last: float | None = None
+    asked_this_hour: int = 0
+
+
+MOST_ASKED_AN_HOUR = 10
 
 
 @dataclass(frozen=True)
@@ -51,9 +77,43 @@ def decide(facts: AdmissionFacts) -> Admitted | Refused:
         return Refused(RunStatus.SKIP_OFF, {"person": facts.off_by})
     if facts.schedule_changed:
         return Refused(RunStatus.SKIP_CHANGED)
+    refused = _by_plan(facts)
+    if refused is not None:
+        return refused
     if facts.machine is None or facts.machine_gone:
         name = facts.machine or "Its machine"
         return Refused(RunStatus.SKIP_MACHINE_GONE, {"machine": name})
     if facts.no_model:
         return Refused(RunStatus.SKIP_NO_MODEL, {"agent": facts.agent, "reason": facts.no_model})
     return Admitted()
+
+
+def _by_plan(facts: AdmissionFacts) -> Refused | None:
+    """The plan's count, quota and smallest gap hold for the schedule and for triggers; Run it now
+    is held only to ten an hour (schedules.md)."""
+    limits = facts.limits
+    if facts.by_person:
+        if limits.asked_this_hour > MOST_ASKED_AN_HOUR:
+            return Refused(RunStatus.SKIP_TOO_FREQUENT, {"by_person": True})
+        return None
+    plan: dict[str, object] = {"plan": limits.plan}
+    if limits.routines is not None and limits.rank > limits.routines:
+        return Refused(
+            RunStatus.SKIP_PLAN_COUNT, plan | {"allowed": limits.routines, "on": limits.on}
+        )
+    if limits.runs_a_day is not None and limits.today >= limits.runs_a_day:
+        return Refused(
+            RunStatus.SKIP_PLAN_QUOTA,
+            plan | {"allowed": limits.runs_a_day, "today_at": limits.today_at},
+        )
+    if (
+        limits.runs_a_day is None  # a plan that counts by the day has no gap beside it
+        and limits.smallest_gap is not None
+        and limits.since_last is not None
+        and limits.since_last < limits.smallest_gap
+    ):
+        return Refused(
+            RunStatus.SKIP_TOO_FREQUENT,
+            plan | {"since_last": limits.since_last, "smallest_gap": limits.smallest_gap},
+        )
+    return None

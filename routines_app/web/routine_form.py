@@ -306,7 +306,9 @@ def show_form(
     conflict: Conflict | None = None,
 ) -> HttpResponse:
     """The whole page; 422 when something has to be fixed."""
-    context = form_context(request, roster, state, errors or [], routine)
+    # "at" is the date and the time together; the date's blank is where that is mended
+    shown = [replace(e, field="date") if e.field == "at" else e for e in errors or []]
+    context = form_context(request, roster, state, shown, routine)
     context["conflict"] = conflict
     return render(request, "routines/form.html", context, status=422 if errors else 200)
 

@@ -101,8 +101,11 @@ def test_a_cap_too_small_for_any_request_sends_none(tmp_path: Path) -> None:
 
 
 def test_an_answer_that_the_cap_cut_short_isnt_acted_on(tmp_path: Path) -> None:
-    long = "x" * 60_000
-    script = [call("write_file", path="half.txt", text=long)]
+    calls = (
+        ("write_file", {"path": "half.txt", "text": "whole"}),
+        ("write_file", {"path": "rest.txt", "text": "x" * 60_000}),
+    )
+    script = [Answer(calls=calls)]
     with FakeProvider(script, Meter(bytes_per_token=4.0)) as fake:
         outcome, steps = take(tmp_path, fake, "openai-compatible", 60_000)
     assert outcome.code == "stop_cost"
@@ -116,6 +119,7 @@ def test_a_call_that_the_length_limit_cut_is_told_to_the_model(tmp_path: Path) -
         outcome, _ = take(tmp_path, fake, "openai-compatible", 1_000_000)
     assert outcome.code == "done_changed"
     assert "cut off" in fake.seen[1].results[0]
+    assert "xxxx" not in fake.seen[1].text, "what wasn't used isn't paid for again"
     assert not (tmp_path / "routines/morning-numbers/long.txt").exists()
 
 
@@ -130,6 +134,18 @@ def test_a_reservation_never_costs_more_than_what_is_left() -> None:
         if reservation is not None:
             assert reservation.worst <= cap
             assert reservation.max_tokens >= MIN_OUTPUT
+
+
+@pytest.mark.parametrize(("output", "answer_bytes"), [(5_000, 10), (10, 5_000)])
+def test_the_next_request_is_bounded_by_the_last_one_and_its_answer(
+    output: int, answer_bytes: int
+) -> None:
+    budget = TurnBudget(1_000_000, PRICE)
+    budget.charge(Tokens(input=20_000, output=output), answer_bytes)
+    budget.add_text(700)
+    reservation = budget.reserve()
+    assert reservation is not None
+    assert 25_700 < reservation.input_tokens < 27_000
 
 
 def test_a_request_that_may_grow_long_is_bounded_at_the_long_rate() -> None:

@@ -116,10 +116,26 @@ def test_plain_text_without_finish_is_the_result(tmp_path: Path) -> None:
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_an_empty_answer_fails_and_is_paid(tmp_path: Path, provider: str) -> None:
     outcome, steps, fake = run(tmp_path, [Answer()], provider)
-    assert outcome.code in ("fail_empty", "fail_model")
+    assert (outcome.code, outcome.facts["variant"]) == ("fail_empty", "gave an empty answer")
     assert outcome.spent >= fake.meter.billed > 0
     assert steps.cost == outcome.spent
-    assert outcome.facts["variant"]
+
+
+@pytest.mark.parametrize(
+    ("provider", "stop"),
+    [
+        ("anthropic", "refusal"),
+        ("google", "SAFETY"),
+        ("openai-compatible", "content_filter"),
+    ],
+)
+@pytest.mark.parametrize("text", ["", "I'd rather"])
+def test_a_refusal_by_the_model_is_no_result(
+    tmp_path: Path, provider: str, stop: str, text: str
+) -> None:
+    outcome, _, _ = run(tmp_path, [Answer(text=text, stop=stop)], provider)
+    assert (outcome.code, outcome.facts["variant"]) == ("fail_empty", "refused")
+    assert outcome.body == text
 
 
 def test_finish_may_say_that_nothing_changed(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def folder(open_folder: Path) -> Iterator[Path]:
         running.stop()
 
 
-def begin(folder: Path, settings: dict[str, str] = FAST) -> Server:
+def begin(folder: Path, settings: dict[str, str] | None = FAST) -> Server:
     chosen = os.environ.get("PG_BIN")
     return postgres.start(folder, pg_bin=Path(chosen) if chosen else None, settings=settings)
 
@@ -74,7 +74,7 @@ def test_what_was_written_is_there_after_a_stop_and_a_start(folder: Path) -> Non
 
 
 def test_it_is_durable_unless_told_otherwise(folder: Path) -> None:
-    server = postgres.start(folder)
+    server = begin(folder, None)
     assert [shown(server, name) for name in postgres.DURABLE] == ["on", "on", "on"]
     server.stop()
     assert shown(begin(folder, FAST), "fsync") == "off"

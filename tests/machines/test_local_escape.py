@@ -534,6 +534,24 @@ def test_reconcile_ends_the_processes_that_a_record_names(
             process.wait()
 
 
+@pytest.mark.parametrize("home_is_there", [True, False])
+def test_a_restore_that_broke_off_is_put_right(
+    provider: LocalProvider, home_is_there: bool
+) -> None:
+    ref = provider.create("one", SPEC)
+    provider.write_file(ref, "~/a", b"a")
+    folder = provider._root / "one"
+    shutil.copytree(folder / "home", folder / "home.new")
+    if not home_is_there:
+        (folder / "home").rename(folder / "home.old")
+    (provider._root / ".new-0123").mkdir()
+    (provider._root / ".gone-one").mkdir()
+    assert provider.reconcile() == [ref]
+    assert provider.read_file(ref, "~/a") == b"a"
+    assert {path.name for path in folder.iterdir() if path.is_dir()} == {"home", "tmp"}
+    assert [path.name for path in provider._root.iterdir() if path.is_dir()] == ["one"]
+
+
 def test_another_process_may_put_the_machine_to_sleep(
     provider: LocalProvider, machine: Ref
 ) -> None:

@@ -1,11 +1,15 @@
 """Control groups, in a folder that stands for the kernel's; the watch is tried by the sandbox."""
 
+import os
+import signal
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
 from machines.providers.base import Spec
-from machines.providers.local_limits import ControlGroup, MemoryWatch, limits_for
+from machines.providers.local_limits import ControlGroup, MemoryWatch, limits_for, tree_of
 from machines.providers.local_records import first_uid
 
 SPEC = Spec(memory=1000, pids=7, cpu=1.5)
@@ -26,12 +30,26 @@ def test_a_host_with_control_groups_keeps_the_limits_itself(cgroups: Path) -> No
     assert (group / "memory.max").read_text() == "1000"
     assert (group / "pids.max").read_text() == "7"
     assert (group / "cpu.max").read_text() == "150000 100000"
-    limits.hold([12, 13])
-    assert (group / "cgroup.procs").read_text() == "13"  # the kernel adds one for each write
+    limits.hold([4_194_305, 4_194_306])  # above every pid that Linux gives
+    assert (group / "cgroup.procs").read_text() == "4194306"  # the kernel adds one for each write
     assert not limits.ran_out()
     (group / "memory.events").write_text("low 0\noom 1\noom_kill 1\n")
     assert limits.ran_out()
     assert not limits_for("one", SPEC, cgroups).ran_out()  # that was an earlier command's
+
+
+def test_what_a_process_has_started_already_is_held_with_it() -> None:
+    parent = subprocess.Popen(["sh", "-c", "(sleep 60; true) & echo; wait"], stdout=subprocess.PIPE)
+    try:
+        assert parent.stdout is not None
+        parent.stdout.readline()
+        deadline = time.monotonic() + 5
+        while len(tree := tree_of([parent.pid])) < 3:
+            assert time.monotonic() < deadline, tree
+    finally:
+        for pid in reversed(tree_of([parent.pid])):
+            os.kill(pid, signal.SIGKILL)
+        parent.communicate()
 
 
 @pytest.mark.parametrize("offered", ["cpu io", "memory", None])

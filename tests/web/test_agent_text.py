@@ -1,0 +1,61 @@
+"""What an agent wrote can't run, fetch, or hide where it leads."""
+
+import re
+
+import pytest
+
+from routines_app.web.agent_text import agent_html
+from routines_app.web.memory import DiffLine, memory_diff
+
+PAYLOADS = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "![x](https://evil.example/pixel.gif)",
+    "[x](javascript:alert(1))",
+    "[x](data:text/html;base64,PHNjcmlwdD4=)",
+    "[x](JaVaScRiPt:alert(1))",
+    "<a href='javascript:alert(1)'>x</a>",
+    "<svg/onload=alert(1)>",
+    "<style>*{display:none}</style>",
+    "<iframe src=https://evil.example></iframe>",
+    '[a](https://x.example "onmouseover=alert(1)")',
+    "<https://x.example/\"onmouseover='alert(1)'>",
+    "```html\n<script>alert(1)</script>\n```",
+    "# <b onclick=alert(1)>x</b>",
+    "| <script>alert(1)</script> |\n|---|\n| <img onerror=x> |",
+    "<form action=https://evil.example><input></form>",
+    "&lt;script&gt;alert(1)&lt;/script&gt;",
+]
+ALLOWED = re.compile(
+    r"</?(a|blockquote|br|code|del|em|h3|h4|hr|li|ol|p|pre|s|small|strong|table|tbody|td|th|thead"
+    r"|tr|ul)(\s(href|title|rel)=\"[^\"<>]*\")*\s*/?>"
+)
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_no_markup_of_its_own_gets_through(payload: str) -> None:
+    html = agent_html(payload)
+    assert re.findall(r"<[^>]*>", ALLOWED.sub("", html)) == []
+    for address in re.findall(r'href="([^"]*)"', html):
+        assert address.startswith(("https://", "http://", "mailto:"))
+
+
+def test_a_link_shows_its_host() -> None:
+    html = agent_html("[your bank](https://evil.example/login)")
+    assert "<small>evil.example</small>" in html and 'rel="noopener noreferrer nofollow"' in html
+
+
+def test_headings_stand_below_the_pages_own() -> None:
+    assert agent_html("# One\n\n#### Four") == "<h3>One</h3>\n<h4>Four</h4>\n"
+
+
+def test_memory_shows_what_was_learnt() -> None:
+    lines = memory_diff("a\nb\nc\n", "a\nB\nc\nd\n")
+    assert lines == [
+        DiffLine("same", "a"),
+        DiffLine("removed", "b"),
+        DiffLine("added", "B"),
+        DiffLine("same", "c"),
+        DiffLine("added", "d"),
+    ]
+    assert memory_diff("same", "same") == []

@@ -1,0 +1,141 @@
+"""The list: its true headline, its groups, its heartbeats, and how many questions it asks."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import Role, Workspace
+from foundation import clock
+from routines_app.models import Routine
+from routines_app.rules.status import RunStatus, Shape
+from routines_app.web.heartbeat import describe, heartbeat
+from routines_app.web.routine_list import Headline, headline
+from tests.factories import make_member, make_routine, make_run
+
+LIST = "/w/harbour/routines/"
+
+
+@pytest.mark.parametrize(
+    ("on", "needs", "off", "well", "needed"),
+    [
+        (5, 1, 1, "Five are keeping time.", "One needs you."),
+        (6, 0, 0, "All six are keeping time.", ""),
+        (6, 0, 1, "Six are keeping time.", ""),
+        (1, 0, 0, "One is keeping time.", ""),
+        (1, 2, 0, "One is keeping time.", "Two need you."),
+        (0, 2, 0, "", "Two need you."),
+        (0, 0, 3, "Everything is off.", ""),
+        (40, 0, 0, "All 40 are keeping time.", ""),
+    ],
+)
+def test_the_headline_is_true(on: int, needs: int, off: int, well: str, needed: str) -> None:
+    assert headline(on, needs, off) == Headline(well, needed)
+
+
+def test_a_heartbeat_is_one_image_in_words() -> None:
+    shapes = [Shape.DONE] * 21 + [Shape.QUIET] * 6 + [Shape.POINT]
+    said = "Last 28 runs: 21 done, 6 nothing to report, 1 failed. Latest: failed."
+    assert describe(shapes) == said
+    drawn = heartbeat(shapes, expects=True)
+    assert drawn.count('role="img"') == 1 and f'aria-label="{said}"' in drawn
+    assert drawn.count('class="done"') == 21 and drawn.count('class="next"') == 1
+
+
+def test_a_heartbeat_keeps_the_newest() -> None:
+    shapes = [Shape.POINT] * 3 + [Shape.DONE] * 28
+    assert 'class="fail"' not in heartbeat(shapes, expects=False)
+
+
+@pytest.mark.parametrize("shape", list(Shape))
+def test_every_shape_is_drawn(shape: Shape) -> None:
+    assert (
+        heartbeat([shape], expects=False).count("<rect")
+        + heartbeat([shape], expects=False).count("<circle")
+        + heartbeat([shape], expects=False).count("<path")
+        == 2
+    )
+
+
+def test_a_new_workspace_sees_the_starters(browser_of_owner: Client) -> None:
+    page = browser_of_owner.get(LIST).content.decode()
+    assert "What should already be done when you arrive?" in page
+    assert "Tell me what changed in a folder since last time" in page
+
+
+def test_routines_stand_in_their_groups(browser_of_owner: Client, harbour: Workspace) -> None:
+    now = clock.now()
+    make_run(make_routine(harbour, name="Good one"), at=now - timedelta(hours=1), headline="Fine")
+    bad = make_routine(harbour, name="Bad one")
+    make_run(bad, RunStatus.FAIL_AGENT, at=now - timedelta(hours=1), cause="theirs",
+             facts={"reason": "no sign-in"})  # fmt: skip
+    make_routine(harbour, name="Quiet one", enabled=False, off_reason="never_on")
+    page = browser_of_owner.get(LIST).content.decode()
+    assert "One is keeping time." in page and "One needs you." in page
+    order = [page.index(f">{name} <span>") for name in ("Needs you", "On", "Off")]
+    assert order == sorted(order)
+    needs, on = page.index(">Needs you <span>"), page.index(">On <span>")
+    assert needs < page.index(">Bad one<") < on < page.index(">Good one<")
+    assert "It said it couldn’t finish: no sign-in." in page
+    assert "Not turned on yet" in page
+
+
+def test_our_own_faults_need_nobody(browser_of_owner: Client, harbour: Workspace) -> None:
+    routine = make_routine(harbour)
+    make_run(routine, RunStatus.FAIL_RESTART, cause="ours")
+    assert "needs you" not in browser_of_owner.get(LIST).content.decode()
+
+
+def test_more_routines_and_runs_ask_no_more_questions(
+    browser_of_owner: Client, harbour: Workspace
+) -> None:
+    def fill(count: int) -> None:
+        for _ in range(count):
+            routine = make_routine(harbour)
+            for _ in range(3):
+                make_run(routine, turn_at=clock.now())
+
+    fill(2)
+    with CaptureQueriesContext(
+        connection,
+    ) as few:
+        browser_of_owner.get(LIST)
+    fill(10)
+    with CaptureQueriesContext(connection) as many:
+        browser_of_owner.get(LIST)
+    assert len(many) == len(few)
+    assert len(many) < 20  # the frame's own counts are among them
+
+
+def test_turning_on_says_the_next_run(browser_of_owner: Client, harbour: Workspace) -> None:
+    routine = make_routine(
+        harbour, enabled=False, schedule_kind="daily", schedule_values={"times": ["8:00"]}
+    )
+    page = browser_of_owner.post(f"{LIST}{routine.slug}/on/", {"then": LIST}, follow=True)
+    routine.refresh_from_db()
+    assert routine.enabled and routine.next_fire_at
+    assert re.search(r"is on\. Next run: \w+ at \d+:00\.", page.content.decode())
+    browser_of_owner.post(f"{LIST}{routine.slug}/off/")
+    routine.refresh_from_db()
+    assert not routine.enabled and routine.off_reason == "person"
+
+
+def test_a_switch_never_leads_elsewhere(browser_of_owner: Client, harbour: Workspace) -> None:
+    routine = make_routine(harbour)
+    for address in ("//evil.example/", "https://evil.example/", "/\\evil.example"):
+        answer = browser_of_owner.post(f"{LIST}{routine.slug}/off/", {"then": address})
+        assert answer["Location"] == f"{LIST}{routine.slug}/"
+
+
+def test_a_viewer_reads_and_a_member_switches_their_own(client: Client, harbour: Workspace) -> None:
+    routine = make_routine(harbour)
+    client.force_login(make_member(harbour, Role.VIEWER))
+    page = client.get(LIST).content.decode()
+    assert routine.name in page and "New routine" not in page.replace('aria-label="New', "")
+    assert client.post(f"{LIST}{routine.slug}/off/").status_code == 403
+    client.force_login(make_member(harbour, Role.MEMBER))
+    assert client.post(f"{LIST}{routine.slug}/off/").status_code == 403
+    assert Routine.objects.get(pk=routine.pk).enabled

@@ -1,0 +1,215 @@
+"""The run page: every status as its sentence, live while it lasts, and nothing runs in it."""
+
+import re
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import Role, Workspace
+from foundation import clock
+from routines_app.agents.turn import StepKind
+from routines_app.models import Delivery, Fire, Routine, Run, Step
+from routines_app.rules.sentences import RunFacts, sentence_of
+from routines_app.rules.status import RunStatus
+from routines_app.web.progress import track
+from routines_app.web.run_words import sentence_for
+from tests.factories import NOON, make_member, make_routine, make_run, make_step
+
+LIVE = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def routine(harbour: Workspace) -> Routine:
+    return make_routine(
+        harbour, name="Brief", slug="brief", schedule_kind="daily",
+        schedule_values={"times": ["8:00"]},
+    )  # fmt: skip
+
+
+def page_of(browser: Client, run: Run) -> str:
+    answer = browser.get(f"/w/harbour/routines/brief/runs/{run.number}/")
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def plain(page: str) -> str:
+    """The page's text, for sentences that markup cuts."""
+    return " ".join(re.sub(r"<[^>]+>", " ", page).split())
+
+
+@pytest.mark.parametrize("status", list(RunStatus))
+def test_every_status_has_its_sentence_on_its_page_and_its_row(
+    browser_of_owner: Client, routine: Routine, status: RunStatus
+) -> None:
+    run = make_run(routine, status, facts={"exit_code": 3, "reason": "it was shut"})
+    said = sentence_for(run, zone="Europe/London").lead
+    page = plain(page_of(browser_of_owner, run))
+    assert said in page
+    history = plain(browser_of_owner.get("/w/harbour/routines/brief/").content.decode())
+    assert said in history
+    listed = plain(browser_of_owner.get("/w/harbour/routines/").content.decode())
+    assert said.removesuffix(".") in listed
+
+
+def test_the_facts_reach_the_sentence(routine: Routine) -> None:
+    run = make_run(
+        routine,
+        RunStatus.STOP_COST,
+        spent=470_000,
+        facts={"doing": "reading a contract"},
+        snapshot={"cap": 500_000},
+    )
+    assert sentence_for(run).rest == "Stopped at $0.47 of $0.50 while reading a contract."
+    overlap = make_run(
+        routine, RunStatus.SKIP_OVERLAP, facts={"other_at": (NOON - timedelta(hours=3)).isoformat()}
+    )
+    assert sentence_for(overlap, zone="UTC").rest == "The 9:00 run was still going."
+
+
+def test_facts_of_another_type_leave_a_sentence(routine: Routine) -> None:
+    odd: dict[str, object] = {name: [1] for name in vars(RunFacts())}
+    for status in RunStatus:
+        if status.final:
+            run = make_run(routine, status, facts=odd)
+            assert sentence_for(run).lead == sentence_of(status, RunFacts()).lead or run.pk
+
+
+def test_a_finished_run_shows_what_it_made_and_learnt(
+    browser_of_owner: Client, routine: Routine
+) -> None:
+    run = make_run(
+        routine,
+        body="# Risks\n\n- [their page](https://evil.example/x)\n\n<script>alert(1)</script>",
+        headline="Two <b>risks</b>",
+        state_before="seen: 1\n",
+        state_after="seen: <2>\n",
+        turn_at=NOON - timedelta(hours=4),
+    )
+    make_step(run, StepKind.SAID, "hi", content="I <script>alert(2)</script> think")
+    make_step(run, StepKind.RAN, "cat <x>", content="</pre><script>alert(3)</script>")
+    Delivery.objects.create(workspace=routine.workspace, run=run, channel="bell", state="taken")
+    page = page_of(browser_of_owner, run)
+    scripts = re.findall(r"<script[^>]*>", page)
+    assert all(" src=" in tag for tag in scripts)
+    assert "Two &lt;b&gt;risks&lt;/b&gt;." in page
+    assert "<small>evil.example</small>" in page
+    assert "<del>seen: 1</del>" in page and "<ins>seen: &lt;2&gt;</ins>" in page
+    assert "The bell" in page
+    assert 'id="poll"' not in page
+
+
+def test_a_live_page_asks_for_what_came_after_its_last_step(
+    browser_of_owner: Client, routine: Routine
+) -> None:
+    run = make_run(routine, RunStatus.RUNNING, turn_at=clock.now(), at=clock.now())
+    make_step(run, StepKind.WOKE, "harbour-1 from sleep")
+    page = page_of(browser_of_owner, run)
+    assert 'id="poll" hx-get="/w/harbour/routines/brief/runs/1/"' in page
+    assert 'name="after" value="1"' in page
+    make_step(run, StepKind.RAN, "make test")
+    answer = browser_of_owner.get(
+        "/w/harbour/routines/brief/runs/1/?after=1&phase=running", headers=LIVE
+    )
+    part = answer.content.decode()
+    assert answer.status_code == 200
+    assert 'hx-swap-oob="beforeend:#steps"' in part
+    assert 'id="step-2"' in part and 'id="step-1"' not in part
+    assert 'name="after" value="2"' in part
+    for moving in ("chip", "now", "track", "meters", "after"):
+        assert re.search(rf'id="{moving}"[^>]* hx-swap-oob="true"', part), moving
+    assert "#announce" not in part  # the same phase isn't read out again
+    nothing = browser_of_owner.get(
+        "/w/harbour/routines/brief/runs/1/?after=2&phase=waking", headers=LIVE
+    ).content.decode()
+    assert "beforeend" not in nothing and "innerHTML:#announce" in nothing
+
+
+def test_the_end_stops_the_asking_and_brings_the_whole_page(
+    browser_of_owner: Client, routine: Routine
+) -> None:
+    run = make_run(routine, headline="All well")
+    make_step(run, StepKind.RAN, "make test")
+    answer = browser_of_owner.get("/w/harbour/routines/brief/runs/1/?after=0", headers=LIVE)
+    part = answer.content.decode()
+    assert answer.status_code == 286
+    assert answer["HX-Retarget"] == "#run-page" and answer["HX-Reswap"] == "outerHTML"
+    assert part.strip().startswith('<div id="run-page">')
+    assert "All well." in part and 'id="step-1"' in part and 'id="poll"' not in part
+
+
+def test_a_live_page_asks_few_questions(browser_of_owner: Client, routine: Routine) -> None:
+    run = make_run(routine, RunStatus.RUNNING, turn_at=clock.now())
+    counts = []
+    for steps in (2, 40):
+        for _ in range(steps):
+            make_step(run, StepKind.RAN, "ls")
+        with CaptureQueriesContext(connection) as asked:
+            browser_of_owner.get(
+                "/w/harbour/routines/brief/runs/1/?after=1&phase=running", headers=LIVE
+            )
+        counts.append(len(asked))
+    assert counts[0] == counts[1] <= 12
+
+
+def test_stop_asks_the_run_to_stop(browser_of_owner: Client, routine: Routine) -> None:
+    run = make_run(routine, RunStatus.RUNNING, turn_at=clock.now())
+    Fire.objects.update(claim_token=uuid.uuid4(), lease_until=clock.now() + timedelta(minutes=1))
+    address = "/w/harbour/routines/brief/runs/1/"
+    assert "Stop this run?" in page_of(browser_of_owner, run)
+    assert browser_of_owner.post(f"{address}stop/")["Location"] == address
+    run.refresh_from_db()
+    assert run.stop_asked_at is not None
+    assert "Stop this run?" not in page_of(browser_of_owner, run)
+
+
+def test_a_viewer_may_not_stop_or_run(client: Client, routine: Routine) -> None:
+    make_run(routine, RunStatus.RUNNING, turn_at=clock.now())
+    client.force_login(make_member(routine.workspace, Role.VIEWER))
+    assert client.post("/w/harbour/routines/brief/runs/1/stop/").status_code == 403
+    assert client.post("/w/harbour/routines/brief/run/").status_code == 403
+    assert "Stop this run" not in page_of(client, Run.objects.get())
+
+
+def test_a_double_click_is_one_run(browser_of_owner: Client, routine: Routine) -> None:
+    key = str(uuid.uuid4())
+    first = browser_of_owner.post("/w/harbour/routines/brief/run/", {"key": key})
+    second = browser_of_owner.post("/w/harbour/routines/brief/run/", {"key": key})
+    assert first["Location"] == second["Location"] == "/w/harbour/routines/brief/runs/1/"
+    assert Run.objects.count() == 1
+
+
+def test_the_track_shows_where_it_is(routine: Routine) -> None:
+    def states(run: Run) -> list[str]:
+        return [stage.state for stage in track(run, [], NOON, "UTC")]
+
+    assert states(make_run(routine, RunStatus.QUEUED)) == ["now", "todo", "todo", "todo", "todo"]
+    assert states(make_run(routine, RunStatus.SKIP_COLD)) == ["done", "skip", "off", "off", "off"]
+    quiet = make_run(routine, RunStatus.NOTHING_TO_DO, snapshot={"check": "grep ."})
+    assert states(quiet) == ["done", "done", "done", "off", "off"]
+    missing = make_run(routine, RunStatus.FAIL_CHECK_MISSING, snapshot={"check": "gti"})
+    assert states(missing) == ["done", "done", "fail", "off", "off"]
+    capped = make_run(routine, RunStatus.STOP_COST, turn_at=NOON)
+    assert states(capped) == ["done", "done", "done", "stop", "off"]
+
+
+def test_after_a_first_good_run_it_can_be_kept(
+    browser_of_owner: Client, routine: Routine
+) -> None:
+    Routine.objects.filter(pk=routine.pk).update(enabled=False, off_reason="never_on")
+    page = page_of(browser_of_owner, make_run(routine, headline="Fine"))
+    assert "Keep it? Every day at 8:00, UTC." in page and "Turn it on" in page
+
+
+def test_another_workspaces_run_isnt_there(browser_of_owner: Client, routine: Routine) -> None:
+    assert browser_of_owner.get("/w/harbour/routines/brief/runs/9/").status_code == 404
+    assert browser_of_owner.get("/w/harbour/routines/briefs/runs/1/").status_code == 404
+
+
+def test_steps_of_unknown_kinds_are_shown(browser_of_owner: Client, routine: Routine) -> None:
+    run = make_run(routine)
+    Step.objects.create(run=run, number=1, kind="dreamt", title="of <sheep>")
+    assert "of &lt;sheep&gt;" in page_of(browser_of_owner, run)
