@@ -3,9 +3,10 @@
 from datetime import datetime
 
 from foundation import clock
-from routines_app.models import Fire, Run
+from routines_app.models import Run
+from routines_app.producers import asked_by
 from routines_app.rules.sentences import RunFacts, Sentence, sentence_of
-from routines_app.rules.status import OPEN_STATUSES, RunStatus, Shape
+from routines_app.rules.status import LIVE_STATUSES, OPEN_STATUSES, RunStatus, Shape
 from routines_app.web.dates import ago, clock_time, moment_words
 
 
@@ -16,7 +17,9 @@ def sentence_for(
 
     `place` is its place in the line while it waits; `doing` its latest step while it works.
     """
-    return sentence_of(run.status, facts_of(run, zone, now or clock.now(), place, doing))
+    stopping = run.stop_asked_at is not None and run.status in LIVE_STATUSES
+    status = RunStatus.STOPPING if stopping else run.status
+    return sentence_of(status, facts_of(run, zone, now or clock.now(), place, doing))
 
 
 def facts_of(run: Run, zone: str, now: datetime, place: int = 0, doing: str = "") -> RunFacts:
@@ -28,7 +31,7 @@ def facts_of(run: Run, zone: str, now: datetime, place: int = 0, doing: str = ""
         machine=_text(kept, "machine") or (run.machine.name if run.machine else "the machine"),
         agent=_text(kept, "agent") or _text(snapshot, "agent") or "The agent",
         person=_person(run, kept),
-        source=source_words(fire),
+        source=asked_by(fire),
         asked="" if is_over(run) else ago(fire.requested_at, now),
         place=place,
         spent=run.spent,
@@ -75,15 +78,6 @@ def elapsed(run: Run, now: datetime) -> float:
     if run.waking_at is None:
         return 0.0
     return max(((run.finished_at or now) - run.waking_at).total_seconds(), 0.0)
-
-
-def source_words(fire: Fire) -> str:
-    """Who or what asked, as a sentence carries it on: by the schedule, by a person's name."""
-    if fire.source == "timer":
-        return "by the schedule"
-    if fire.requested_by is not None:
-        return f"by {fire.requested_by}"
-    return f"by the {fire.source}"
 
 
 def _person(run: Run, kept: dict[str, object]) -> str:
