@@ -25,7 +25,7 @@ class CannotStart(Exception):
     """Routines can't start here; the message says why and what to do."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Ground:
     """What this process holds while it serves: the folder, the port's listening sockets."""
 
@@ -45,6 +45,18 @@ class Ground:
         if self.server is None or self.server.data.is_relative_to(self.var.resolve()):
             return None
         return self.server.data.parent
+
+    def mend_database(self) -> bool:
+        """Start the private database again if it has died; whether it had.
+
+        Raises CannotStart when it doesn't come up, or only at another address.
+        """
+        if self.server is None or self.server.is_running():
+            return False
+        before, self.server = self.server, start_database(self.var)
+        if self.server.url() != before.url():
+            raise CannotStart("The database had died. Start Routines again: make up")
+        return True
 
 
 _held: list[Ground] = []
@@ -75,20 +87,19 @@ def stand(default_var: Path) -> Iterator[Ground]:
     except env.SettingError as error:
         raise CannotStart(str(error)) from error
     claim = claim_folder(var, f"http://localhost:{port}")
-    listeners: list[socket.socket] = []
-    server: Server | None = None
+    held = Ground(var, port, [], None)
     try:
-        listeners = listen(port)
+        held.listeners = listen(port)
         if not os.environ.get("DATABASE_URL"):
-            server = start_database(var)
-            os.environ["DATABASE_URL"] = server.url(DATABASE)
-        _held.append(Ground(var, port, listeners, server))
-        yield _held[-1]
+            held.server = start_database(var)
+            os.environ["DATABASE_URL"] = held.server.url(DATABASE)
+        _held.append(held)
+        yield held
     finally:
-        for listener in listeners:
+        for listener in held.listeners:
             listener.close()
-        if server is not None:
-            server.stop()
+        if held.server is not None:
+            held.server.stop()
         os.close(claim)
 
 

@@ -24,7 +24,13 @@ if [ -x .venv/bin/python ] && [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ]; the
 fi
 
 echo "Installing what Routines needs into .venv (once; a minute or two)..."
-make_venv() { "$python" -m venv --clear .venv >.venv.log 2>&1; }
+version='import sys; print(*sys.version_info[:2])'
+# One of the same Python is filled up; any other is made anew.
+make_venv() {
+    [ "$(.venv/bin/python -c "$version" 2>/dev/null)" = "$("$python" -c "$version")" ] \
+        && [ -x .venv/bin/pip ] && return
+    "$python" -m venv --clear .venv >.venv.log 2>&1
+}
 if ! make_venv; then
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
         (apt-get update -qq && apt-get install -y -qq python3-venv) >>.venv.log 2>&1 || true

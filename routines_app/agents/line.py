@@ -145,6 +145,7 @@ class ModelLine:
 
         What `tick` raises breaks the request off and passes through.
         """
+        self.exchange = Exchange()
         return self._wait(self._ask(conversation, max_tokens), tick)
 
     def _wait(
@@ -162,7 +163,6 @@ class ModelLine:
     async def _ask(self, conversation: Conversation, max_tokens: int) -> Reply | Trouble:
         from pydantic_ai.direct import model_request_stream
 
-        self.exchange = exchange = Exchange()
         stream = None
         try:
             if self._model is None:
@@ -183,7 +183,9 @@ class ModelLine:
         except Exception as error:
             # Any error of three providers' libraries belongs on the run's row, in plain words.
             partial = "" if stream is None else (stream.get().text or "")
-            return trouble_of(error, exchange, partial=partial, secret=self._connection.api_key)
+            return trouble_of(
+                error, self.exchange, partial=partial, secret=self._connection.api_key
+            )
 
     async def _close(self) -> None:
         others = asyncio.all_tasks() - {asyncio.current_task()}

@@ -5,14 +5,12 @@ there. A request that brings no answer is tried twice more, each try counted at 
 unless its provider turned it away.
 """
 
-import time
-from dataclasses import replace
-
 from billing.prices import Price
 from foundation import clock
-from routines_app.agents.budget import MAX_OUTPUT, Reservation, TurnBudget, bytes_of
-from routines_app.agents.line import LONGEST, SILENCE, TICK, Called, Conversation, ModelLine, Reply
-from routines_app.agents.line import Said as SaidPart
+from routines_app.agents.asking import Answered, Asking, CapReached, GivenUp, TimeUp
+from routines_app.agents.budget import MAX_OUTPUT, TurnBudget, bytes_of
+from routines_app.agents.journal import Journal
+from routines_app.agents.line import LONGEST, SILENCE, Called, Conversation, ModelLine, Reply, Said
 from routines_app.agents.prompt import first_message, system_prompt
 from routines_app.agents.tools import (
     FINISH,
@@ -23,13 +21,11 @@ from routines_app.agents.tools import (
     read_finish,
     use_tool,
 )
-from routines_app.agents.trouble import NO_ANSWER, Trouble
 from routines_app.agents.turn import (
     Computer,
     NewStep,
     StepKind,
     StepSink,
-    TurnInterrupted,
     TurnOutcome,
     TurnRequest,
     Usage,
@@ -43,13 +39,8 @@ from routines_app.agents.wording import (
 )
 
 PAUSES = (1.0, 4.0)  # seconds before the second and third try, unless the provider names its own
-TRIES = {1: "one try", 2: "two tries", 3: "three tries"}
 CUT = "Your answer was cut off at the limit on one answer, so it wasn't used. Use smaller pieces."
 NOT_JSON = "Its arguments weren't a JSON object, so nothing was done. Call it again."
-
-
-class TimeUp(Exception):
-    """The turn's own time ran out while it waited."""
 
 
 class ModelRuntime:
@@ -98,17 +89,20 @@ class _Turn:
         line: ModelLine,
         pauses: tuple[float, ...],
     ) -> None:
-        self._request = request
+        self._most_steps = request.max_steps
         self._steps = steps
-        self._line = line
-        self._pauses = pauses
         self._ends_at = clock.monotonic() + request.seconds
         self._place = Workplace(computer, request.folder, self._ends_at, steps.check)
         self._budget = TurnBudget(request.cap, price)
-        self._doing = "reading its instructions"
-        self._taken = 0
-        self._unshown = 0  # micro-dollars that no step has carried yet
-        self._facts: dict[str, object] = {}
+        self._journal = Journal(steps, self._budget)
+        self._asking = Asking(
+            line,
+            self._budget,
+            self._journal,
+            pauses=pauses,
+            tick=self._tick,
+            ends_at=self._ends_at,
+        )
         system, first = system_prompt(request.persona), first_message(request)
         self._talk = Conversation(system, first)
         described = [f"{tool.name}{tool.description}{tool.parameters}" for tool in TOOLS]
@@ -117,17 +111,15 @@ class _Turn:
     def take(self) -> TurnOutcome:
         """Ask and act until there's an outcome."""
         try:
-            while True:
+            outcome = None
+            while outcome is None:
                 self._tick()
-                if self._taken >= self._request.max_steps:
+                if self._journal.recorded >= self._most_steps:
                     return self._stopped("stop_time", variant="steps")
-                reservation = self._budget.reserve()
-                if reservation is None:
-                    return self._stopped("stop_cost")
-                answer = self._answer(reservation)
-                outcome = answer if isinstance(answer, TurnOutcome) else self._act(*answer)
-                if outcome is not None:
-                    return outcome
+                outcome = self._act(self._asking.answer(self._talk))
+            return outcome
+        except CapReached:
+            return self._stopped("stop_cost")
         except TimeUp:
             return self._stopped("stop_time", variant="seconds")
 
@@ -136,84 +128,22 @@ class _Turn:
         if clock.monotonic() >= self._ends_at:
             raise TimeUp
 
-    # Asking
-
-    def _answer(self, reservation: Reservation) -> tuple[Reply, Reservation] | TurnOutcome:
-        tries = 0
-        while True:
-            tries += 1
-            answer = self._ask(reservation)
-            if isinstance(answer, Reply):
-                self._unshown += self._budget.charge(answer.tokens, answer.heft, len(answer.parts))
-                self._steps.spent(self._budget.spent, self._budget.usage)
-                self._facts = {
-                    "input_tokens": answer.tokens.input,
-                    "cached_tokens": answer.tokens.cached,
-                    "output_tokens": answer.tokens.output,
-                }
-                return answer, reservation
-            self._note_trouble(answer, reservation)
-            if not answer.again:
-                return self._failed(answer, tries)
-            if tries > len(self._pauses):
-                return self._failed(answer, tries)
-            wait = self._pauses[tries - 1] if answer.wait is None else answer.wait
-            if clock.monotonic() + wait >= self._ends_at:
-                return self._failed(answer, tries, f"It asked for {wait:.0f}s, more than is left.")
-            self._pause(wait)
-            further = self._budget.reserve()
-            if further is None:
-                return self._failed(answer, tries, "The cap left no room for another try.")
-            reservation = further
-
-    def _ask(self, reservation: Reservation) -> Reply | Trouble:
-        try:
-            return self._line.ask(self._talk, reservation.max_tokens, self._tick)
-        except (TurnInterrupted, TimeUp) as ending:
-            # It was sent, and will be billed however little of it was heard.
-            self._unshown += self._budget.charge_worst(reservation)
-            self._tell_spent(ending)
-            raise
-
-    def _tell_spent(self, ending: Exception) -> None:
-        try:
-            self._steps.spent(self._budget.spent, self._budget.usage)
-        except TurnInterrupted:
-            # The sink says so to each call once a turn has to end; the first one stands.
-            if isinstance(ending, TimeUp):
-                raise
-
-    def _note_trouble(self, trouble: Trouble, reservation: Reservation) -> None:
-        if trouble.paid:
-            self._unshown += self._budget.charge_worst(reservation)
-        else:
-            self._budget.count_refused()
-        self._steps.spent(self._budget.spent, self._budget.usage)
-        if trouble.partial.strip():
-            self._said(trouble.partial)
-        what = f"The model {trouble.variant or NO_ANSWER}"
-        self._record(NewStep(StepKind.NOTE, one_line(what), trouble.reason))
-
-    def _pause(self, seconds: float) -> None:
-        until = clock.monotonic() + seconds
-        while (left := until - clock.monotonic()) > 0:
-            self._tick()
-            time.sleep(min(TICK, left))
-
-    # Acting
-
-    def _act(self, reply: Reply, reservation: Reservation) -> TurnOutcome | None:
+    def _act(self, answer: Answered | GivenUp) -> TurnOutcome | None:
         """Do what an answer calls for; an outcome when it ends the turn."""
-        if reply.cut and reservation.max_tokens < MAX_OUTPUT:
+        if isinstance(answer, GivenUp):
+            facts: dict[str, object] = {"variant": answer.variant, "reason": answer.reason}
+            return self._outcome("fail_model", body=answer.partial, facts=facts)
+        reply = answer.reply
+        if reply.cut and answer.reservation.max_tokens < MAX_OUTPUT:
             # The cap cut it short: what's there is half a thought, or half a call.
             self._show_texts(reply)
             return self._stopped("stop_cost")
         results: list[tuple[Called, str]] = []
         for part in reply.parts:
-            if self._taken >= self._request.max_steps:
+            if self._journal.recorded >= self._most_steps:
                 return self._stopped("stop_time", variant="steps")
-            if isinstance(part, SaidPart):
-                self._said(part.text)
+            if isinstance(part, Said):
+                self._journal.said(part.text)
                 continue
             told = self._call(part, cut=reply.cut)
             if isinstance(told, TurnOutcome):
@@ -231,7 +161,7 @@ class _Turn:
 
     def _cut_at_the_limit(self, reply: Reply) -> None:
         """Ask for smaller pieces: an answer was too long for one, and held no whole call."""
-        self._record(NewStep(StepKind.NOTE, "Its answer was cut off at the limit on one answer"))
+        self._journal.note("Its answer was cut off at the limit on one answer")
         if reply.parts:
             self._talk.hear(reply)
         self._talk.prompt(CUT)
@@ -240,13 +170,13 @@ class _Turn:
     def _call(self, call: Called, *, cut: bool) -> str | TurnOutcome:
         self._tick()
         if call.arguments is None:
-            self._record(NewStep(StepKind.NOTE, one_line(f"{call.name} was called wrongly")))
+            self._journal.note(f"{call.name} was called wrongly")
             return CUT if cut else NOT_JSON
         if call.name == FINISH:
             return self._finish(call.arguments)
-        self._doing = doing(call.name, call.arguments)
+        self._journal.doing = doing(call.name, call.arguments)
         result = use_tool(call.name, call.arguments, self._place)
-        self._record(result.step)
+        self._journal.record(result.step)
         if result.failed is not None:
             return self._stopped(
                 "fail_machine", variant=result.failed.variant, reason=str(result.failed)
@@ -257,12 +187,12 @@ class _Turn:
         try:
             finish = read_finish(arguments)
         except BadArguments as error:
-            self._record(NewStep(StepKind.NOTE, "finish was called wrongly", str(error)))
+            self._journal.note("finish was called wrongly", str(error))
             return str(error)
         title = (
             finish.blocked or finish.headline or ("Done" if finish.changed else "Nothing changed")
         )
-        self._record(
+        self._journal.record(
             NewStep(
                 StepKind.FINISHED,
                 one_line(title),
@@ -276,47 +206,27 @@ class _Turn:
         return self._outcome(code, headline=finish.headline, body=finish.body)
 
     def _ended_in_text(self, reply: Reply) -> TurnOutcome:
-        text = "\n\n".join(part.text for part in reply.parts if isinstance(part, SaidPart)).strip()
+        text = "\n\n".join(part.text for part in reply.parts if isinstance(part, Said)).strip()
         if reply.refused or not text:
             variant = "refused" if reply.refused else "gave an empty answer"
-            self._record(NewStep(StepKind.NOTE, f"The model {variant}"))
+            self._journal.note(f"The model {variant}")
             return self._outcome("fail_empty", body=text, facts={"variant": variant})
         if says_nothing_changed(text):
             return self._outcome("done_unchanged")
         headline = first_sentence(text)
         return self._outcome("done_changed", headline=headline, body=text)
 
-    # Telling
-
     def _show_texts(self, reply: Reply) -> None:
         for part in reply.parts:
-            if isinstance(part, SaidPart):
-                self._said(part.text)
-        if self._unshown:
-            self._record(NewStep(StepKind.NOTE, "Its answer was cut short by the cap"))
-
-    def _said(self, text: str) -> None:
-        self._doing = "thinking"
-        self._record(NewStep(StepKind.SAID, one_line(text), middle_cut(text)))
-
-    def _record(self, step: NewStep) -> None:
-        """Store a step; the first one after a request carries its cost and its tokens."""
-        facts = {**step.facts, **self._facts}
-        whole = replace(step, cost=self._unshown, facts=facts)
-        self._unshown, self._facts = 0, {}
-        self._taken += 1
-        self._steps.record(whole)
-
-    def _failed(self, trouble: Trouble, tries: int, more: str = "") -> TurnOutcome:
-        variant = trouble.variant or f"{NO_ANSWER} after {TRIES.get(tries, f'{tries} tries')}"
-        reason = f"{trouble.reason} {more}".strip()
-        facts: dict[str, object] = {"variant": variant, "reason": reason}
-        return self._outcome("fail_model", body=trouble.partial, facts=facts)
+            if isinstance(part, Said):
+                self._journal.said(part.text)
+        if self._journal.owes:
+            self._journal.note("Its answer was cut short by the cap")
 
     def _stopped(self, code: str, **facts: object) -> TurnOutcome:
-        if self._unshown:
-            self._record(NewStep(StepKind.NOTE, "A request was broken off"))
-        return self._outcome(code, facts={"doing": self._doing, **facts})
+        if self._journal.owes:
+            self._journal.note("A request was broken off")
+        return self._outcome(code, facts={"doing": self._journal.doing, **facts})
 
     def _outcome(
         self,

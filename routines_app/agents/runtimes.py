@@ -29,6 +29,17 @@ def runtime_for(request: TurnRequest) -> Runtime:
     return ScriptRuntime() if request.model is None else ModelRuntime()
 
 
+def load_libraries() -> None:
+    """Import the providers' libraries now: some seconds, that the first turn then doesn't wait.
+
+    For a runner, in a thread, once it's up.
+    """
+    import pydantic_ai.direct
+    import pydantic_ai.models.anthropic
+    import pydantic_ai.models.google
+    import pydantic_ai.models.openai  # noqa: F401
+
+
 def test_connection(
     connection: ModelConnection, model: str, price: Price | None = None
 ) -> ConnectionAnswer:

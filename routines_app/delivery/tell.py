@@ -5,8 +5,10 @@ from celery import current_app
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
+from foundation import database_clock
 from routines_app.models import Delivery, Routine, Run
-from routines_app.rules.telling import should_ring
+from routines_app.rules.status import RunStatus
+from routines_app.rules.telling import cause_key, should_ring, third_overlap
 
 log = structlog.get_logger()
 
@@ -15,11 +17,23 @@ def tell(run: Run, routine: Routine) -> None:
     """Write the outbox rows of a run that has just ended; call it inside its transaction."""
     if not should_ring(run.state, routine.notify):
         return
+    if run.state is RunStatus.SKIP_OVERLAP and not third_overlap(_before(run)):
+        return
+    now = run.finished_at or database_clock.now()
+    cause = cause_key(run.state, str(routine.key), routine.workspace.zone, now)
+    if cause and Delivery.objects.filter(workspace_id=run.workspace_id, cause=cause).exists():
+        return
     delivery, made = Delivery.objects.get_or_create(
-        run=run, channel="bell", defaults={"workspace_id": run.workspace_id}
+        run=run, channel="bell", defaults={"workspace_id": run.workspace_id, "cause": cause}
     )
     if made:
         transaction.on_commit(lambda: _ring_for(delivery.pk))
+
+
+def _before(run: Run) -> list[str]:
+    """The statuses of the three runs before this one, the newest first."""
+    runs = Run.objects.filter(routine_id=run.routine_id, number__lt=run.number)
+    return list(runs.order_by("-number").values_list("status", flat=True)[:3])
 
 
 def _ring_for(delivery_id: int) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.db import connection, transaction
 
 from routines_app.models import Notice
@@ -78,7 +79,11 @@ def record_missed(missed: Sequence[Missed], down_from: datetime, now: datetime) 
     """
     if not missed:
         return 0
-    facts = {"down_from": down_from.isoformat(), "down_to": now.isoformat()}
+    facts = {
+        "down_from": down_from.isoformat(),
+        "down_to": now.isoformat(),
+        "embedded": settings.EMBEDDED,
+    }
     values: dict[str, Any] = {
         "routine": [m.routine_id for m in missed],
         "key": [_key(m.span) for m in missed],
@@ -104,7 +109,7 @@ def _key(span: MissedRange) -> str:
 
 
 def _digest(
-    missed: Sequence[Missed], facts: dict[str, str], down_from: datetime, now: datetime
+    missed: Sequence[Missed], facts: dict[str, object], down_from: datetime, now: datetime
 ) -> None:
     runs, routines = Counter[int](), Counter[int]()
     for each in missed:

@@ -22,6 +22,7 @@ class Delivery(models.Model):
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="deliveries")
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="deliveries")
     channel = models.CharField(max_length=24)  # bell; others name their kind
+    cause = models.CharField(max_length=120, blank=True)  # rung for once, whatever it repeats
     state = models.CharField(max_length=10, default="waiting")
     tries = models.PositiveSmallIntegerField(default=0)
     next_try_at = models.DateTimeField(default=clock.now)
@@ -38,10 +39,15 @@ class Delivery(models.Model):
         ]
         indexes = [
             models.Index(
+                fields=["workspace", "cause"],
+                condition=~models.Q(cause=""),
+                name="delivery_cause",
+            ),
+            models.Index(
                 fields=["next_try_at"],
                 condition=models.Q(state="waiting"),
                 name="delivery_waiting",
-            )
+            ),
         ]
 
     def __str__(self) -> str:

@@ -213,7 +213,8 @@ def _refusal(status: RunStatus, facts: RunFacts) -> Sentence:
             return Sentence(lead, facts.reason or "It was asked again too soon.")
         case RunStatus.SKIP_MISSED:
             rest = facts.reason or "Our scheduler was down at that time."
-            return Sentence(lead, rest, "That’s on us.", Act("run_now", "Run it now"))
+            second = "" if rest.startswith("This computer") else "That’s on us."
+            return Sentence(lead, rest, second, Act("run_now", "Run it now"))
         case RunStatus.SKIP_SUPERSEDED:
             return Sentence(
                 lead,
@@ -296,7 +297,8 @@ def _failure(status: RunStatus, facts: RunFacts) -> Sentence:
             return Sentence(
                 "Interrupted.",
                 f"Our servers restarted{at}.",
-                "Kept what it wrote. Not repeated, so nothing is posted twice.",
+                "Kept what it wrote. Not repeated, so nothing is posted twice"
+                + (f"; the {dollars(facts.spent)} it had spent is refunded." if facts.spent else "."),
                 Act("run_now", "Run it now"),
             )
         case RunStatus.FAIL_EMPTY:

@@ -1,5 +1,9 @@
 """Whether the bell rings for a run."""
 
+from collections.abc import Sequence
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
 from routines_app.rules.status import Rings, RunStatus
 
 
@@ -15,3 +19,29 @@ def should_ring(status: RunStatus, notify: str) -> bool:
             return False
         case Rings.AS_SET:
             return notify == "every" or (notify == "change" and status is RunStatus.DONE_CHANGED)
+
+
+def cause_key(status: RunStatus, routine: str, zone: str, now: datetime) -> str:
+    """What makes two rings one: the bell rings once for each key. "" rings for every run.
+
+    A spent budget rings once a month for the workspace, a day's quota once a day, and the plan's
+    count and a routine that turned itself off once in a month each (the guide's "once").
+    """
+    month = now.astimezone(ZoneInfo(zone)).strftime("%Y-%m")
+    match status:
+        case RunStatus.SKIP_BUDGET:
+            return f"budget {month}"
+        case RunStatus.SKIP_PLAN_COUNT:
+            return f"plan count {month}"
+        case RunStatus.SKIP_PLAN_QUOTA:
+            return f"quota {routine} {now.astimezone(ZoneInfo(zone)):%Y-%m-%d}"
+        case RunStatus.SKIP_AUTO_OFF | RunStatus.FAIL_NO_GRANT:
+            return f"{status} {routine} {month}"
+        case _:
+            return ""
+
+
+def third_overlap(before: Sequence[str]) -> bool:
+    """Whether an overlap is the third in a row, by the statuses before it, the newest first."""
+    overlap = RunStatus.SKIP_OVERLAP
+    return [*before[:2]] == [overlap, overlap] and (len(before) < 3 or before[2] != overlap)

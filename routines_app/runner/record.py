@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import F
 
 from billing.holds import free_hold
-from billing.ledger import charge_run
+from billing.ledger import charge_run, refund_run
 from foundation import database_clock
 from routines_app.delivery import tell
 from routines_app.fires import Claim
@@ -16,6 +16,8 @@ from routines_app.rules.status import OPEN_STATUSES, RunStatus
 from routines_app.runner.ending import Ending
 
 log = structlog.get_logger()
+
+FAILURES_BEFORE_OFF = 5  # in a row; then the routine turns itself off and says so
 
 
 def advance(claim: Claim, before: RunStatus, after: RunStatus, **times: datetime) -> bool:
@@ -105,6 +107,8 @@ def _close(fire: Fire, ending: Ending) -> bool:
     if ending.state_after is not None:
         run.state_after = ending.state_after
     charge_run(run.workspace_id, run.key, run.spent, f"{routine.name}, run {run.number}", now)
+    if ending.ours and run.spent:
+        refund_run(run.workspace_id, run.key, run.spent, "Our fault, so we pay", now)
     free_hold(run.key, now)
     _count(routine, run, ending, began)
     run.save()
@@ -120,14 +124,20 @@ def _count(routine: Routine, run: Run, ending: Ending, began: bool) -> None:
         runs=F("runs") + int(began),
         refusals=F("refusals") + int(status.refused),
         failures=F("failures") + int(status.failed),
-        spent=F("spent") + run.spent,
+        spent=F("spent") + (0 if ending.ours else run.spent),  # what we refund isn't theirs
     )
     if status.completed:
         routine.streak = 0
     elif status.may_count and not ending.ours:
         routine.streak += 1
+        if routine.streak >= FAILURES_BEFORE_OFF and routine.enabled:
+            routine.enabled, routine.off_reason = False, "failures"
+            routine.off_at, routine.off_by, routine.next_fire_at = run.finished_at, None, None
+            run.facts = {**run.facts, "turned_off": True}
     if routine.schedule_kind == "once" and run.fire.source == "timer" and routine.enabled:
         routine.enabled, routine.off_reason, routine.off_at = False, "once", run.finished_at
         routine.next_fire_at = None
         run.facts = {**run.facts, "was_once": True}
-    routine.save(update_fields=["streak", "enabled", "off_reason", "off_at", "next_fire_at"])
+    routine.save(
+        update_fields=["streak", "enabled", "off_reason", "off_by", "off_at", "next_fire_at"]
+    )

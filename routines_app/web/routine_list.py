@@ -1,5 +1,6 @@
 """The list of a workspace's routines, and the first page that a new workspace sees."""
 
+import uuid
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -49,7 +50,12 @@ def routines(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     may_run = request.membership.may(Role.MEMBER)
     rows = list_rows(workspace, now, zone)
     if not rows:
-        return render(request, "routines/first_run.html", {"starters": offered_starters(workspace)})
+        context = {
+            "starters": offered_starters(workspace),
+            "may_run": may_run,
+            "key": uuid.uuid4(),
+        }
+        return render(request, "routines/first_run.html", context)
     needs = [row for row in rows if row.needs_you]
     on = [row for row in rows if not row.needs_you and row.routine.enabled]
     off = [row for row in rows if not row.needs_you and not row.routine.enabled]

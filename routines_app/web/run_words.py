@@ -1,10 +1,12 @@
 """A run's row as the facts that its sentence is made of, and the sentence itself."""
 
 from datetime import datetime
+from zoneinfo import ZoneInfo
 
 from foundation import clock
 from routines_app.models import Run
 from routines_app.producers import asked_by
+from routines_app.rules.reasons import reason_words
 from routines_app.rules.sentences import RunFacts, Sentence, sentence_of
 from routines_app.rules.status import LIVE_STATUSES, OPEN_STATUSES, RunStatus, Shape
 from routines_app.web.dates import ago, clock_time, moment_words
@@ -43,7 +45,7 @@ def facts_of(run: Run, zone: str, now: datetime, place: int = 0, doing: str = ""
         check_seconds=_number(kept, "check_seconds"),
         last_line=_text(kept, "last_line"),
         printed=_text(kept, "printed"),
-        reason=_text(kept, "reason"),
+        reason=reason_words(run.status, kept, lambda iso: _at(iso, now, zone)),
         variant=_text(kept, "variant"),
         since=_since(kept, zone, now),
         headline=run.headline,
@@ -85,6 +87,13 @@ def _person(run: Run, kept: dict[str, object]) -> str:
     if named:
         return named
     return str(run.stop_asked_by) if run.stop_asked_by else ""
+
+
+def _at(iso: str, now: datetime, zone: str) -> str:
+    """A stored instant: its time when it was today, else with its day."""
+    moment = datetime.fromisoformat(iso)
+    same = moment.astimezone(ZoneInfo(zone)).date() == now.astimezone(ZoneInfo(zone)).date()
+    return clock_time(moment, zone) if same else moment_words(moment, now, zone)
 
 
 def _since(kept: dict[str, object], zone: str, now: datetime) -> str:

@@ -80,15 +80,17 @@ def test_a_compatible_connection_needs_its_address() -> None:
     assert "needs a base address" in answer.sentence
 
 
-def test_importing_the_runtimes_loads_no_model_library() -> None:
+def test_model_libraries_load_only_when_theyre_asked_for() -> None:
     code = (
         "import sys, routines_app.agents, routines_app.agents.runtimes, "
         "routines_app.agents.environment, billing.prices\n"
         "heavy = ('pydantic_ai', 'openai', 'anthropic', 'google', 'httpx', 'httpx2', "
         "'genai_prices', 'pydantic')\n"
-        "print([name for name in heavy if name in sys.modules])"
+        "print([name for name in heavy if name in sys.modules])\n"
+        "routines_app.agents.runtimes.load_libraries()\n"
+        "print({'pydantic_ai', 'openai', 'anthropic', 'google'} <= set(sys.modules))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
-    assert done.stdout.strip() == "[]"
+    assert done.stdout.split() == ["[]", "True"]

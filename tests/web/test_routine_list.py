@@ -52,9 +52,12 @@ def test_a_heartbeat_keeps_the_newest() -> None:
 
 @pytest.mark.parametrize("shape", list(Shape))
 def test_every_shape_is_drawn(shape: Shape) -> None:
-    assert heartbeat([shape], expects=False).count("<rect") + heartbeat(
-        [shape], expects=False
-    ).count("<circle") + heartbeat([shape], expects=False).count("<path") == 2
+    assert (
+        heartbeat([shape], expects=False).count("<rect")
+        + heartbeat([shape], expects=False).count("<circle")
+        + heartbeat([shape], expects=False).count("<path")
+        == 2
+    )
 
 
 def test_a_new_workspace_sees_the_starters(browser_of_owner: Client) -> None:
@@ -96,7 +99,9 @@ def test_more_routines_and_runs_ask_no_more_questions(
                 make_run(routine, turn_at=clock.now())
 
     fill(2)
-    with CaptureQueriesContext(connection, ) as few:
+    with CaptureQueriesContext(
+        connection,
+    ) as few:
         browser_of_owner.get(LIST)
     fill(10)
     with CaptureQueriesContext(connection) as many:
@@ -125,9 +130,7 @@ def test_a_switch_never_leads_elsewhere(browser_of_owner: Client, harbour: Works
         assert answer["Location"] == f"{LIST}{routine.slug}/"
 
 
-def test_a_viewer_reads_and_a_member_switches_their_own(
-    client: Client, harbour: Workspace
-) -> None:
+def test_a_viewer_reads_and_a_member_switches_their_own(client: Client, harbour: Workspace) -> None:
     routine = make_routine(harbour)
     client.force_login(make_member(harbour, Role.VIEWER))
     page = client.get(LIST).content.decode()

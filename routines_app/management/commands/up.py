@@ -53,6 +53,8 @@ class Command(BaseCommand):
         ended: list[str] = []
         while not ended and not stop.wait(0.1):
             ended = [name for name, part in parts.items() if not part.is_serving()]
+            if held.mend_database():
+                self.stderr.write("PostgreSQL had died and runs again.")
             if not told and web.has_started():
                 told = True
                 if held.database_elsewhere is not None:

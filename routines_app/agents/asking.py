@@ -1,0 +1,138 @@
+"""Getting an answer: one request, and further tries, each within the cap and the deadline."""
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from foundation import clock
+from routines_app.agents.budget import Reservation, TurnBudget
+from routines_app.agents.journal import Journal
+from routines_app.agents.line import TICK, Conversation, ModelLine, Reply
+from routines_app.agents.trouble import NO_ANSWER, Trouble
+from routines_app.agents.turn import TurnInterrupted
+
+TRIES = {1: "one try", 2: "two tries", 3: "three tries"}
+
+
+class TimeUp(Exception):
+    """The turn's own time ran out while it waited."""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """An answer, and the room that its request had."""
+
+    reply: Reply
+    reservation: Reservation
+
+
+@dataclass(frozen=True)
+class GivenUp:
+    """No answer came. `variant` is a predicate for "The model …", `reason` in its provider's
+    words, `partial` the text that had come.
+    """
+
+    variant: str
+    reason: str
+    partial: str
+
+
+class CapReached(Exception):
+    """Too little is left beneath the cap for a first try."""
+
+
+class Asking:
+    """Asks one turn's questions. `pauses` are the seconds before each further try.
+
+    `tick` is called while it waits; it raises TurnInterrupted or TimeUp, which pass through.
+    `ends_at` is by `clock.monotonic`.
+    """
+
+    def __init__(
+        self,
+        line: ModelLine,
+        budget: TurnBudget,
+        journal: Journal,
+        *,
+        pauses: tuple[float, ...],
+        tick: Callable[[], None],
+        ends_at: float,
+    ) -> None:
+        self._line = line
+        self._budget = budget
+        self._journal = journal
+        self._pauses = pauses
+        self._tick = tick
+        self._ends_at = ends_at
+
+    def answer(self, talk: Conversation) -> Answered | GivenUp:
+        """The model's answer to a conversation, or why there's none.
+
+        Raises CapReached when the first try has no room.
+        """
+        reservation = self._budget.reserve()
+        if reservation is None:
+            raise CapReached
+        for tries in range(1, len(self._pauses) + 2):
+            answer = self._try(talk, reservation)
+            if isinstance(answer, Reply):
+                return Answered(answer, reservation)
+            if not answer.again or tries > len(self._pauses):
+                return _given_up(answer, tries)
+            wait = self._pauses[tries - 1] if answer.wait is None else answer.wait
+            if clock.monotonic() + wait >= self._ends_at:
+                return _given_up(answer, tries, f"No time is left to try again in {wait:.0f}s.")
+            self._pause(wait)
+            further = self._budget.reserve()
+            if further is None:
+                return _given_up(answer, tries, "The cap leaves no room for another try.")
+            reservation = further
+        raise AssertionError("The last try always returns.")
+
+    def _try(self, talk: Conversation, reservation: Reservation) -> Reply | Trouble:
+        try:
+            answer = self._line.ask(talk, reservation.max_tokens, self._tick)
+        except TurnInterrupted:
+            self._count_broken_off(reservation)
+            # A sink says so to each call once a turn has to end; the first one stands.
+            with suppress(TurnInterrupted):
+                self._journal.tell_spent()
+            raise
+        except TimeUp:
+            self._count_broken_off(reservation)
+            self._journal.tell_spent()
+            raise
+        if isinstance(answer, Trouble):
+            self._note(answer, reservation)
+            return answer
+        cost = self._budget.charge(answer.tokens, answer.heft, len(answer.parts))
+        self._journal.count(cost, answer.tokens)
+        self._journal.tell_spent()
+        return answer
+
+    def _count_broken_off(self, reservation: Reservation) -> None:
+        # What was sent will be billed, however little of the answer was heard.
+        if self._line.exchange.began is not None:
+            self._journal.count(self._budget.charge_worst(reservation))
+
+    def _note(self, trouble: Trouble, reservation: Reservation) -> None:
+        if trouble.paid:
+            self._journal.count(self._budget.charge_worst(reservation))
+        else:
+            self._budget.count_refused()
+        self._journal.tell_spent()
+        if trouble.partial.strip():
+            self._journal.said(trouble.partial)
+        self._journal.note(f"The model {trouble.variant or NO_ANSWER}", trouble.reason)
+
+    def _pause(self, seconds: float) -> None:
+        until = clock.monotonic() + seconds
+        while (left := until - clock.monotonic()) > 0:
+            self._tick()
+            time.sleep(min(TICK, left))
+
+
+def _given_up(trouble: Trouble, tries: int, more: str = "") -> GivenUp:
+    variant = trouble.variant or f"{NO_ANSWER} after {TRIES.get(tries, f'{tries} tries')}"
+    return GivenUp(variant, f"{trouble.reason} {more}".strip(), trouble.partial)
