@@ -183,7 +183,7 @@ def _spent(run: Run) -> Meter:
 def _time(run: Run, typical: Typical | None, now: datetime) -> Meter:
     seconds = elapsed(run, now)
     limit = run.routine.time_limit.total_seconds()
-    remark = f"typically {took(int(typical.seconds))}" if typical else f"of {took(limit)} at most"
+    remark = f"typically {typical.length}" if typical else f"of {took(limit)} at most"
     figure = took(round(seconds, 1)) if is_over(run) else took(int(seconds))
     kind = _bar_kind(run) if run.status != RunStatus.STOP_COST else "past"
     return Meter("Time", figure, remark, 100 * seconds / limit if limit else None, kind)

@@ -12,7 +12,7 @@ from accounts.models import Role
 from foundation import clock
 from routines_app.agents.turn import StepKind
 from routines_app.fires import place_in_line
-from routines_app.models import Delivery, Run, Step
+from routines_app.models import AgentRuntime, Delivery, Run, Step
 from routines_app.rules import zones
 from routines_app.rules.schedule import next_occurrence
 from routines_app.rules.status import RunStatus, Shape
@@ -114,7 +114,12 @@ def page_context(request: WorkspaceRequest, run: Run, after: int = 0) -> dict[st
         "act": act_link(sentence.act, run),
         "track": track(run, told, now, zone),
         "meters": meters(run, typical, len(steps), tally(step.kind for step in steps), now),
-        "lines": transcript(new, began, by_cost=run.status == RunStatus.STOP_COST),
+        "lines": transcript(
+            new,
+            began,
+            by_cost=run.status == RunStatus.STOP_COST,
+            all_open=run.snapshot.get("runtime") == AgentRuntime.SCRIPT,
+        ),
         "last_step": steps[-1].number if steps else 0,
         "how": _how_heading(run),
         "body": agent_html(run.body) if over and run.body.strip() else "",

@@ -9,7 +9,7 @@ from routines_app.producers import asked_by
 from routines_app.rules.reasons import reason_words
 from routines_app.rules.sentences import RunFacts, Sentence, sentence_of
 from routines_app.rules.status import LIVE_STATUSES, OPEN_STATUSES, RunStatus, Shape
-from routines_app.web.dates import ago, clock_time, moment_words
+from routines_app.web.dates import ago, clock_time, day_of, moment_words
 
 
 def sentence_for(
@@ -47,7 +47,7 @@ def facts_of(run: Run, zone: str, now: datetime, place: int = 0, doing: str = ""
         printed=_text(kept, "printed"),
         reason=reason_words(run.status, kept, lambda iso: _at(iso, now, zone)),
         variant=_text(kept, "variant"),
-        since=_since(kept, zone, now),
+        since=_since(run, kept, zone, now),
         headline=run.headline,
         files_changed=_whole(kept, "files_changed") or 0,
         other_run=_other_run(kept, zone),
@@ -96,9 +96,14 @@ def _at(iso: str, now: datetime, zone: str) -> str:
     return clock_time(moment, zone) if same else moment_words(moment, now, zone)
 
 
-def _since(kept: dict[str, object], zone: str, now: datetime) -> str:
+def _since(run: Run, kept: dict[str, object], zone: str, now: datetime) -> str:
+    """Since when: a time alone on the run's own day, else the day with it."""
     moment = _moment(kept, "since")
-    return moment_words(moment, now, zone) if moment else _text(kept, "since")
+    if moment is None:
+        return _text(kept, "since")
+    if day_of(moment, zone) == day_of(run.finished_at or now, zone):
+        return clock_time(moment, zone)
+    return moment_words(moment, now, zone)
 
 
 def _other_run(kept: dict[str, object], zone: str) -> str:
