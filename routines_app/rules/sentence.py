@@ -136,7 +136,8 @@ def _time_last(text: str) -> str:
     if repeats is not None and read_days(repeats["days"]) is not None:
         return f"{repeats['often']} on {repeats['days']}"
     found = _TIME_FIRST.fullmatch(text)
-    if found is None or isinstance(read_time(split_list(found["time"])[0]), Unreadable):
+    first = split_list(found["time"])[:1] if found is not None else []
+    if found is None or not first or isinstance(read_time(first[0]), Unreadable):
         return text
     return f"{found['days']} at {found['time']}"
 
