@@ -4,7 +4,6 @@ What the product reads back is always understood, and so are the common ways to 
 """
 
 import re
-from collections.abc import Callable
 from datetime import date, datetime, time
 
 from routines_app.rules import zones
@@ -26,7 +25,7 @@ from routines_app.rules.times import Unreadable, read_time
 
 __all__ = ["Refusal", "parse_sentence"]
 
-Reader = Callable[[str, str], Found | Refusal | None]
+LONGEST = 256
 
 _EXAMPLES = (
     "Write it like: every weekday at 8:00, every 15 minutes, or on the 1st of every month at 9."
@@ -62,6 +61,8 @@ def parse_sentence(text: str, zone: str = "UTC", today: date | None = None) -> S
     isn't understood, or could mean two things, comes back as a Refusal that says what to do.
     """
     plain = " ".join(text.replace("’", "'").split()).rstrip(".").strip()
+    if len(plain) > LONGEST:
+        return Refusal(f"Keep the sentence to {LONGEST} characters; this has {len(plain)}.")
     if not plain:
         return Refusal(f"Type when it should run. {_EXAMPLES}")
     cron = _as_cron(plain, zone)

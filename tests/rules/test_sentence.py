@@ -321,6 +321,7 @@ def test_a_sentence_with_two_meanings_asks(text: str, choices: tuple[str, ...]) 
 
 REFUSED = [
     ("", "every weekday at 8:00"),
+    ("every " * 500, "256 characters"),
     ("sometimes", "every weekday at 8:00"),
     ("every weekday", "every weekday at 8:00"),
     ("every weekday at teatime", "8:00"),
