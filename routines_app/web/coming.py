@@ -87,6 +87,8 @@ def estimate(
         return Estimate(lead.removesuffix("."), second.removesuffix("."))
     if schedule.kind is ScheduleKind.WHEN_ASKED:
         return Estimate("$0.00 a run", "A script calls no model")
+    if schedule.kind is ScheduleKind.ONCE:
+        return Estimate("$0.00, once", "A script calls no model")
     month = MONTHS_IN_WORDS[found.month.month - 1]
     runs = "1 run" if found.runs == 1 else f"{found.runs:,} runs"
     return Estimate("$0.00 a month", f"{runs} in {month}; a script calls no model")

@@ -1,7 +1,7 @@
 """The sentence as controls: native selects and inputs, each with a label of its own."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from accounts.models import Workspace
@@ -40,6 +40,7 @@ class Control:
     size: int = 4
     mono: bool = False
     bad: bool = False
+    after: str = ""  # the punctuation that may not stand at the start of a line
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,10 @@ def sentence_controls(
     bad = {error.field for error in errors}
     controls: list[Control] = []
     for kind, part in pieces(form_template(state.kind)):
-        if kind == "text":
+        if kind == "text" and controls and part[0] in ",:":
+            controls[-1] = replace(controls[-1], after=part[0])
+            controls.append(Control("text", value=part[1:]))
+        elif kind == "text":
             controls.append(Control("text", value=part))
         else:
             controls += _blank(part, state, roster, bad, usual_zones)

@@ -12,6 +12,7 @@ from django.http import QueryDict
 from routines_app.configure.content import FieldError, RoutineContent
 from routines_app.rules import zones
 from routines_app.rules.checks import read_instant
+from routines_app.rules.cron import CronError, compile_cron
 from routines_app.rules.kinds import MOST_TIMES, Schedule, ScheduleKind, schedule_of
 from routines_app.rules.times import Question, Settled, read_time
 from routines_app.rules.wording import figures, minutes_of
@@ -198,8 +199,7 @@ def read_schedule(state: FormState) -> Read:
             return Read(settled, None, [at])
         values["at"] = at
     if option.kind is ScheduleKind.CRON:
-        parts = [part.strip() for part in state.expressions.split(";")]
-        values["expressions"] = [part for part in parts if part]
+        settled, values["expressions"] = _settle_cron(settled)
     return Read(settled, schedule_of(option.kind, values, state.zone), [])
 
 
@@ -229,6 +229,20 @@ def _settle(
         time=found["time"][0] if "time" in found else state.time,
     )
     return settled, found
+
+
+def _settle_cron(state: FormState) -> tuple[FormState, list[str]]:
+    """The expressions, and the state with macros written out (`@daily` as its five fields)."""
+    typed_texts = [part.strip() for part in state.expressions.split(";") if part.strip()]
+    texts = [_written_out(text) if text.startswith("@") else text for text in typed_texts]
+    return replace(state, expressions="; ".join(texts)), texts
+
+
+def _written_out(text: str) -> str:
+    try:
+        return compile_cron(text).text
+    except CronError:
+        return text  # its refusal is told with the others, by the schedule's own check
 
 
 def _instant(state: FormState, time: str) -> str | FieldError:

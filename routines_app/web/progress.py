@@ -6,11 +6,12 @@ from datetime import datetime
 from typing import Literal
 
 from routines_app.models import Delivery, Run
+from routines_app.producers import asked_by
 from routines_app.rules.money import dollars, took
 from routines_app.rules.status import RunStatus, Shape
 from routines_app.web.dates import clock_time
 from routines_app.web.routine_rows import Typical
-from routines_app.web.run_words import elapsed, is_over, shape_of, source_words
+from routines_app.web.run_words import elapsed, is_over, shape_of
 
 _CHECK_FAILURES = (
     RunStatus.FAIL_CHECK_MISSING,
@@ -55,7 +56,7 @@ def track(run: Run, told: Sequence[Delivery], now: datetime, zone: str) -> list[
 
 
 def _refused(run: Run, zone: str) -> list[Stage]:
-    asked = f"{source_words(run.fire)}, at {clock_time(run.fire.due_at, zone)}"
+    asked = f"{asked_by(run.fire)}, at {clock_time(run.fire.due_at, zone)}"
     rest = [Stage("off", label, "not reached") for label in ("Check", "Work", "Tell")]
     return [Stage("done", "Asked", asked), Stage("skip", "Not started", "it says why above"), *rest]
 
@@ -182,7 +183,7 @@ def _spent(run: Run) -> Meter:
 def _time(run: Run, typical: Typical | None, now: datetime) -> Meter:
     seconds = elapsed(run, now)
     limit = run.routine.time_limit.total_seconds()
-    remark = f"typically {took(int(typical.seconds))}" if typical else f"of {took(limit)} at most"
+    remark = f"typically {typical.length}" if typical else f"of {took(limit)} at most"
     figure = took(round(seconds, 1)) if is_over(run) else took(int(seconds))
     kind = _bar_kind(run) if run.status != RunStatus.STOP_COST else "past"
     return Meter("Time", figure, remark, 100 * seconds / limit if limit else None, kind)

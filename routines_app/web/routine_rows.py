@@ -54,7 +54,12 @@ class Typical:
 
     @property
     def words(self) -> str:
-        return f"{dollars(self.spent)} · {took(int(self.seconds))}"
+        return f"{dollars(self.spent)} · {self.length}"
+
+    @property
+    def length(self) -> str:
+        """How long one takes, to a tenth of a second for short ones."""
+        return took(round(self.seconds, 1) if self.seconds < 10 else int(self.seconds))
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from routines_app.models import AgentRuntime, Run
+from routines_app.producers import asked_by
 from routines_app.rules.money import dollars, took
 from routines_app.rules.status import Shape
 from routines_app.web.dates import clock_time, moment_words
-from routines_app.web.run_words import is_over, shape_of, source_words
+from routines_app.web.run_words import is_over, shape_of
 from routines_app.web.sentence import figures
 
 
@@ -23,7 +24,7 @@ def title_words(run: Run, now: datetime, zone: str) -> Title:
     """The run's name and, beneath it, who asked and when it ended."""
     due = run.fire.due_at if run.fire.source == "timer" else run.fire.requested_at
     name = f"{run.routine.name}, {moment_words(due, now, zone)}"
-    asked = f"Run {run.number:,}. Asked for {source_words(run.fire)}"
+    asked = f"Run {run.number:,}. Asked for {asked_by(run.fire)}"
     if is_over(run) and run.finished_at and run.effects_begun_at:
         return Title(name, f"{asked}; ended at {clock_time(run.finished_at, zone)}.")
     return Title(name, f"{asked}.")

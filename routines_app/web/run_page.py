@@ -12,7 +12,7 @@ from accounts.models import Role
 from foundation import clock
 from routines_app.agents.turn import StepKind
 from routines_app.fires import place_in_line
-from routines_app.models import Delivery, Run, Step
+from routines_app.models import AgentRuntime, Delivery, Run, Step
 from routines_app.rules import zones
 from routines_app.rules.schedule import next_occurrence
 from routines_app.rules.status import RunStatus, Shape
@@ -100,7 +100,7 @@ def page_context(request: WorkspaceRequest, run: Run, after: int = 0) -> dict[st
     told = list(run.deliveries.order_by("id"))
     typical = typical_of([run.routine_id]).get(run.routine_id)
     place = place_in_line(run) if run.status == RunStatus.QUEUED else 0
-    doing = "" if over else _doing(steps)
+    doing = "" if over else _doing(run, steps)
     sentence = sentence_for(run, zone=zone, now=now, place=place, doing=doing)
     began = run.waking_at or run.queued_at
     new = [step for step in steps if step.number > after]
@@ -114,7 +114,12 @@ def page_context(request: WorkspaceRequest, run: Run, after: int = 0) -> dict[st
         "act": act_link(sentence.act, run),
         "track": track(run, told, now, zone),
         "meters": meters(run, typical, len(steps), tally(step.kind for step in steps), now),
-        "lines": transcript(new, began, by_cost=run.status == RunStatus.STOP_COST),
+        "lines": transcript(
+            new,
+            began,
+            by_cost=run.status == RunStatus.STOP_COST,
+            all_open=run.snapshot.get("runtime") == AgentRuntime.SCRIPT,
+        ),
         "last_step": steps[-1].number if steps else 0,
         "how": _how_heading(run),
         "body": agent_html(run.body) if over and run.body.strip() else "",
@@ -154,21 +159,29 @@ def _streak(run: Run) -> str:
     return f"{said} in a row. Five would turn it off."
 
 
-def _doing(steps: list[Step]) -> str:
-    """The latest step as what it is doing, for the live sentence."""
+def _doing(run: Run, steps: list[Step]) -> str:
+    """What it is at: the step that is open, else its latest one."""
+    title = str(run.doing.get("title", ""))[:200]
+    if title:
+        return f"{_participle(str(run.doing.get('kind', '')))} {title}"
     for step in reversed(steps):
-        match step.kind:
-            case StepKind.RAN:
-                return f"ran {step.title}"
-            case StepKind.READ | StepKind.LISTED:
-                return f"read {step.title}"
-            case StepKind.WROTE:
-                return f"wrote {step.title}"
-            case StepKind.SAID:
-                return step.title
-            case _:
-                continue
+        if step.kind == StepKind.SAID:
+            return step.title
+        if step.kind in (StepKind.RAN, StepKind.READ, StepKind.LISTED, StepKind.WROTE):
+            return f"{step.kind} {step.title}"
     return ""
+
+
+def _participle(kind: str) -> str:
+    match kind:
+        case StepKind.READ:
+            return "reading"
+        case StepKind.LISTED:
+            return "listing"
+        case StepKind.WROTE:
+            return "writing"
+        case _:
+            return "running"
 
 
 def _how_heading(run: Run) -> str:

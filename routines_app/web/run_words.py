@@ -4,11 +4,12 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from foundation import clock
-from routines_app.models import Fire, Run
+from routines_app.models import Run
+from routines_app.producers import asked_by
 from routines_app.rules.reasons import reason_words
 from routines_app.rules.sentences import RunFacts, Sentence, sentence_of
-from routines_app.rules.status import OPEN_STATUSES, RunStatus, Shape
-from routines_app.web.dates import ago, clock_time, moment_words
+from routines_app.rules.status import LIVE_STATUSES, OPEN_STATUSES, RunStatus, Shape
+from routines_app.web.dates import ago, clock_time, day_of, moment_words
 
 
 def sentence_for(
@@ -18,7 +19,9 @@ def sentence_for(
 
     `place` is its place in the line while it waits; `doing` its latest step while it works.
     """
-    return sentence_of(run.status, facts_of(run, zone, now or clock.now(), place, doing))
+    stopping = run.stop_asked_at is not None and run.status in LIVE_STATUSES
+    status = RunStatus.STOPPING if stopping else run.status
+    return sentence_of(status, facts_of(run, zone, now or clock.now(), place, doing))
 
 
 def facts_of(run: Run, zone: str, now: datetime, place: int = 0, doing: str = "") -> RunFacts:
@@ -30,7 +33,7 @@ def facts_of(run: Run, zone: str, now: datetime, place: int = 0, doing: str = ""
         machine=_text(kept, "machine") or (run.machine.name if run.machine else "the machine"),
         agent=_text(kept, "agent") or _text(snapshot, "agent") or "The agent",
         person=_person(run, kept),
-        source=source_words(fire),
+        source=asked_by(fire),
         asked="" if is_over(run) else ago(fire.requested_at, now),
         place=place,
         spent=run.spent,
@@ -44,7 +47,7 @@ def facts_of(run: Run, zone: str, now: datetime, place: int = 0, doing: str = ""
         printed=_text(kept, "printed"),
         reason=reason_words(run.status, kept, lambda iso: _at(iso, now, zone)),
         variant=_text(kept, "variant"),
-        since=_since(kept, zone, now),
+        since=_since(run, kept, zone, now),
         headline=run.headline,
         files_changed=_whole(kept, "files_changed") or 0,
         other_run=_other_run(kept, zone),
@@ -79,15 +82,6 @@ def elapsed(run: Run, now: datetime) -> float:
     return max(((run.finished_at or now) - run.waking_at).total_seconds(), 0.0)
 
 
-def source_words(fire: Fire) -> str:
-    """Who or what asked, as a sentence carries it on: by the schedule, by a person's name."""
-    if fire.source == "timer":
-        return "by the schedule"
-    if fire.requested_by is not None:
-        return f"by {fire.requested_by}"
-    return f"by the {fire.source}"
-
-
 def _person(run: Run, kept: dict[str, object]) -> str:
     named = _text(kept, "person")
     if named:
@@ -102,9 +96,14 @@ def _at(iso: str, now: datetime, zone: str) -> str:
     return clock_time(moment, zone) if same else moment_words(moment, now, zone)
 
 
-def _since(kept: dict[str, object], zone: str, now: datetime) -> str:
+def _since(run: Run, kept: dict[str, object], zone: str, now: datetime) -> str:
+    """Since when: a time alone on the run's own day, else the day with it."""
     moment = _moment(kept, "since")
-    return moment_words(moment, now, zone) if moment else _text(kept, "since")
+    if moment is None:
+        return _text(kept, "since")
+    if day_of(moment, zone) == day_of(run.finished_at or now, zone):
+        return clock_time(moment, zone)
+    return moment_words(moment, now, zone)
 
 
 def _other_run(kept: dict[str, object], zone: str) -> str:

@@ -23,11 +23,13 @@ case $folder in
   /*) ;;
   *) folder=$HOME/$folder ;;
 esac
-memory=$PWD # the routine's own folder: the last listing and state.md live here
-last=$memory/.last-listing
-now=$memory/.this-listing
-if [ "$(cat -- "$memory/.last-folder" 2> /dev/null)" != "$asked" ]; then rm -f -- "$last"; fi
-printf '%s\n' "$asked" > "$memory/.last-folder"
+memory=$PWD # the routine's own folder, with state.md; the listings live in .routine
+mkdir -p -- "$memory/.routine"
+last=$memory/.routine/last-listing
+now=$memory/.routine/this-listing
+which=$memory/.routine/folder
+if [ "$(cat -- "$which" 2> /dev/null)" != "$asked" ]; then rm -f -- "$last"; fi
+printf '%s\n' "$asked" > "$which"
 
 if [ ! -e "$folder" ]; then
   mkdir -p -- "$folder"
@@ -63,7 +65,7 @@ if [ ! -e "$last" ]; then
   cut -f1 "$last" | head -n 50 | sed 's/.*/- `&`/'
   if [ "$count" -gt 50 ]; then echo "- and $((count - 50)) more"; fi
   echo
-  echo "report: first look: $(files "$count") in $asked"
+  echo "report: First look: $(files "$count") in $asked"
   exit 0
 fi
 

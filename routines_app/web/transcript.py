@@ -40,13 +40,14 @@ class TranscriptLine:
 
 
 def transcript(
-    steps: Iterable[Step], began: datetime, *, by_cost: bool = False
+    steps: Iterable[Step], began: datetime, *, by_cost: bool = False, all_open: bool = False
 ) -> list[TranscriptLine]:
     """The steps in order, their times counted from `began`.
 
-    `by_cost` shows what each cost in place of what it took: where the money went.
+    `by_cost` shows what each cost in place of what it took: where the money went. `all_open`
+    shows the output of every command, as of a script, which has only one.
     """
-    return [_line(step, began, by_cost) for step in steps]
+    return [_line(step, began, by_cost, all_open) for step in steps]
 
 
 def tally(kinds: Iterable[str]) -> str:
@@ -60,7 +61,7 @@ def tally(kinds: Iterable[str]) -> str:
     return ", ".join(f"{n:,} {one if n == 1 else many}" for n, one, many in named if n)
 
 
-def _line(step: Step, began: datetime, by_cost: bool) -> TranscriptLine:
+def _line(step: Step, began: datetime, by_cost: bool, all_open: bool) -> TranscriptLine:
     said = step.kind == StepKind.SAID
     return TranscriptLine(
         number=step.number,
@@ -70,7 +71,9 @@ def _line(step: Step, began: datetime, by_cost: bool) -> TranscriptLine:
         content=(step.content or step.title) if said else step.content,
         note=dollars(step.cost) if by_cost and not said else _note(step),
         mute=step.kind in (StepKind.WOKE, StepKind.CHECK, StepKind.NOTE),
-        open=step.kind == StepKind.CHECK or bool(step.facts.get("exit_code")),
+        open=step.kind == StepKind.CHECK
+        or bool(step.facts.get("exit_code"))
+        or (all_open and step.kind == StepKind.RAN),
     )
 
 
