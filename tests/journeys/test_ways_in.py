@@ -59,6 +59,23 @@ def test_a_person_signs_up_adds_a_passkey_and_signs_in_with_it(
 
 
 @pytest.mark.browser
+def test_single_keys_go_places_and_rest_while_one_writes(live_app: RunningApp, page: Page) -> None:
+    sign_up(page, live_app.url)
+    page.keyboard.press("g")
+    page.keyboard.press("m")
+    page.wait_for_url("**/w/maya/machines/")
+    page.keyboard.press("j")
+    assert page.evaluate("document.activeElement.textContent") == "quay-1"
+    name = page.get_by_label("Its name")
+    name.press_sequentially("gmn?")
+    expect(name).to_have_value("gmn?")
+    page.keyboard.press("Escape")
+    page.get_by_role("heading", level=1).click()
+    page.keyboard.press("n")
+    page.wait_for_url("**/w/maya/routines/new/")
+
+
+@pytest.mark.browser
 def test_two_people_at_one_file_lose_nothing(live_app: RunningApp, page: Page) -> None:
     sign_up(page, live_app.url)
     page.goto(f"{live_app.url}/w/maya/files/")
