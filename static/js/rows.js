@@ -16,3 +16,38 @@ document.addEventListener("submit", (event) => {
 window.addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
+
+// The list keeps itself true: every 5 seconds while anything is live, else each minute, and only
+// in a tab that is seen. A row that has the focus inside is left alone.
+const hero = document.querySelector("[data-refresh]");
+
+async function refresh() {
+  const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+  if (!answer.ok || answer.redirected) return;
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const same = (page) => [...page.querySelectorAll(".group li[id]")].map((row) => row.id).join();
+  const parts = ["#hero", "#today"];
+  if (same(fresh) === same(document)) {
+    for (const row of document.querySelectorAll(".group li[id]")) parts.push(`#${row.id}`);
+  } else if (!document.querySelector(".group :focus")) {
+    for (const group of document.querySelectorAll(".group")) group.remove();
+    document.querySelector("#today").after(...fresh.querySelectorAll(".group"));
+  }
+  for (const part of parts) {
+    const old = document.querySelector(part);
+    const now = fresh.querySelector(part);
+    if (old && now && !old.contains(document.activeElement) && old.outerHTML !== now.outerHTML) {
+      old.replaceWith(now);
+    }
+  }
+}
+
+async function tick() {
+  const wait = Number(document.querySelector("[data-refresh]").dataset.refresh);
+  await new Promise((done) => setTimeout(done, wait * 1000));
+  if (document.visibilityState === "visible" && navigator.onLine) {
+    await refresh().catch(() => {}); // the next tick asks again; the page says when it is offline
+  }
+  tick();
+}
+if (hero) tick();
