@@ -27,7 +27,7 @@ def up() -> int:
     """
     from foundation.embedded import CannotStart, stand
 
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(0))  # until the command takes them over
     try:
         with stand(Path(__file__).resolve().parent / "var"):

@@ -26,9 +26,11 @@ def prepare_environment(environment: MutableMapping[str, str]) -> None:
     """Make the run's folder and point the settings at it; nothing is started yet."""
     if FOLDER not in environment:
         _remove_abandoned()
-        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir="/tmp"))
-        folder.chmod(0o711)
-        _lock.append(_locked(folder / "alive"))
+        draft = Path(tempfile.mkdtemp(prefix="routines-draft-", dir="/tmp"))
+        draft.chmod(0o711)
+        _lock.append(_locked(draft / "alive"))
+        # Named only now: another run removes a folder of this name that nobody has locked.
+        folder = draft.rename(draft.with_name(_PREFIX + draft.name.rpartition("-")[2]))
         environment[FOLDER] = str(folder)
     folder = Path(environment[FOLDER])
     sockets = folder / "postgres" / "socket"

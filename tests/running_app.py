@@ -45,10 +45,12 @@ class RunningApp:
                 [sys.executable, "manage.py", "up"],
                 cwd=ROOT,
                 env=free_environment(
-                    ROUTINES_VAR=str(self.var),
-                    PORT=str(self.port),
-                    MACHINE_PROVIDER="memory",
-                    **self.environment,
+                    **{
+                        "ROUTINES_VAR": str(self.var),
+                        "PORT": str(self.port),
+                        "MACHINE_PROVIDER": "memory",
+                        **self.environment,
+                    }
                 ),
                 stdin=subprocess.DEVNULL,
                 stdout=out,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
     from pydantic_ai.models import Model
 
-TICK = 0.2  # seconds between looks at whether the turn has to end
+TICK = 0.4  # seconds between looks at whether the turn has to end
 SILENCE = 60.0  # seconds without a byte after which a request is given up
 LONGEST = 300.0  # seconds that one answer may take, however lively its stream
 

@@ -5,6 +5,9 @@ that providers can serve them from their cache; what differs is in the first mes
 import re
 
 from routines_app.agents.turn import TurnRequest
+from routines_app.agents.wording import middle_cut
+
+MEMORY = 20_000  # characters of state.md that are sent with each request
 
 SYSTEM = """\
 You do one routine: standing work that runs unattended, on a schedule. Nobody is watching and \
@@ -39,7 +42,8 @@ def system_prompt(persona: str) -> str:
 
 def first_message(request: TurnRequest) -> str:
     """The one message from the person's side: the instructions, and what is remembered as data."""
-    memory = as_data("state.md", request.state) if request.state.strip() else "Nothing yet."
+    kept = middle_cut(request.state.strip(), MEMORY)
+    memory = as_data("state.md", kept) if kept else "Nothing yet."
     return (
         f"Routine: {request.routine_name}\n"
         f"Folder: {request.folder}\n\n"

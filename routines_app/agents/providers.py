@@ -4,7 +4,9 @@ redirects, no address or account from the worker's own environment.
 The libraries take seconds to import, so they are imported inside the functions.
 """
 
+import ssl
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from foundation import clock
@@ -45,10 +47,19 @@ def http_client(silence: float, exchange: Callable[[], Exchange]) -> "httpx2.Asy
         exchange().status = response.status_code
 
     return httpx2.AsyncClient(
+        verify=_trusted(),
         timeout=httpx2.Timeout(silence, connect=min(10.0, silence)),
         follow_redirects=False,
         event_hooks={"request": [before], "response": [after]},
     )
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """The authorities that are trusted, read once: that takes longer than a short request."""
+    import httpx2
+
+    return httpx2.create_ssl_context()
 
 
 def open_model(

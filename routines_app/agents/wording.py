@@ -7,7 +7,7 @@ TITLE = 200  # characters
 CONTENT = 20_000  # characters of one step that are kept
 BODY = 60_000  # characters of what a run made
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s")
+_SENTENCE = re.compile(r".+?[.!?][\"'”’)\]*_]*(?=\s|$)")
 _MARKS = " \t\r\n.!?…,;:*_`~#>\"'“”‘’()[]-–—"
 
 
@@ -35,9 +35,9 @@ def one_line(text: str, limit: int = TITLE) -> str:
 
 def first_sentence(text: str) -> str:
     """The first sentence of a text's first line, without the marks of a heading or a list."""
-    line = one_line(text, limit=10_000).lstrip("#>*-–— \t").rstrip("*_")
-    match = _SENTENCE_END.search(line)
-    return one_line(line[: match.start()] if match else line, HEADLINE)
+    line = one_line(text, limit=10_000).lstrip("#>*-–— \t")
+    match = _SENTENCE.match(line)
+    return one_line((match.group() if match else line).rstrip("*_"), HEADLINE)
 
 
 def middle_cut(text: str, limit: int = CONTENT) -> str:

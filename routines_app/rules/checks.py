@@ -9,6 +9,7 @@ from typing import Any
 from routines_app.rules import zones
 from routines_app.rules.cron import CronError, compile_cron
 from routines_app.rules.cron_days import MONTH_LENGTHS
+from routines_app.rules.cron_fields import FIRST_YEAR, LAST_YEAR
 from routines_app.rules.kinds import (
     EVERY_HOURS,
     EVERY_MINUTES,
@@ -56,13 +57,14 @@ def validate(schedule: Schedule, now: datetime) -> list[FieldError]:
 
 
 def read_instant(text: str) -> datetime | None:
-    """The aware datetime of an RFC 3339 instant with an offset; None for anything else."""
+    """The aware datetime of an RFC 3339 instant with an offset, 1970 to 2099; None otherwise."""
     if not _INSTANT.fullmatch(text):
         return None
     try:
-        return datetime.fromisoformat(text.upper())
+        found = datetime.fromisoformat(text.upper())
     except ValueError:
         return None
+    return found if FIRST_YEAR <= found.year <= LAST_YEAR else None
 
 
 def _number(values: Values, name: str, low: int, high: int) -> int | None:

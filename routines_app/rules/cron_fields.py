@@ -30,7 +30,9 @@ class CronError(ValueError):
     @property
     def sentence(self) -> str:
         """The reason, led by its field: "In the minute: ..."."""
-        return self.reason if self.field == "expression" else f"In the {self.field}: {self.reason}"
+        if self.field == "expression" or "would never run" in self.reason:
+            return self.reason
+        return f"In the {self.field}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)

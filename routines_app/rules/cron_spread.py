@@ -47,7 +47,7 @@ def spans(
         high = stretch.end.replace(tzinfo=None) + stretch.offset
         if not parsed.follows_real_time:
             missing = cron_search.next_wall(parsed, reached) if low > reached else None
-            if missing is not None and missing <= low:
+            if missing is not None and missing < low:
                 yield _epoch(stretch.start.replace(tzinfo=None)), (0,)
                 low += zones.SECOND
             low = max(low, reached)

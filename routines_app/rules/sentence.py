@@ -4,7 +4,6 @@ What the product reads back is always understood, and so are the common ways to 
 """
 
 import re
-from collections.abc import Callable
 from datetime import date, datetime, time
 
 from routines_app.rules import zones
@@ -19,12 +18,14 @@ from routines_app.rules.sentence_parts import (
     read_day_and_month,
     read_days,
     read_times,
+    split_list,
 )
 from routines_app.rules.sentence_repeats import Found, read_hours, read_minutes
+from routines_app.rules.times import Unreadable, read_time
 
 __all__ = ["Refusal", "parse_sentence"]
 
-Reader = Callable[[str, str], Found | Refusal | None]
+LONGEST = 256
 
 _EXAMPLES = (
     "Write it like: every weekday at 8:00, every 15 minutes, or on the 1st of every month at 9."
@@ -39,6 +40,15 @@ _EVERY_OTHER = re.compile(
     + "|".join(WEEKDAYS)
     + r")s?\b(?! of)|fortnight|biweekly|alternate"
 )
+_DAYS_FIRST = re.compile(
+    r"(?:(?:every|on) )?(?P<days>[^:0-9]+?),? (?P<often>every (?:[\w-]+ )?(?:minutes?|hours?)\b.*)"
+)
+_TIME_FIRST = re.compile(
+    r"(?:at )?(?P<time>.+?),? (?P<days>(?:every|on|weekdays|weekends|daily|monthly|yearly)\b.*)"
+)
+_REMARKS = re.compile(
+    r"(the last is at .+|five months have none, and are skipped|february has .+|leap years only)?"
+)
 _PART_OF_EVERY_DAY = re.compile(
     r"^(?:every )?(?P<part>morning|afternoon|evening|night)s?\b(?P<rest>.*)$"
 )
@@ -51,6 +61,8 @@ def parse_sentence(text: str, zone: str = "UTC", today: date | None = None) -> S
     isn't understood, or could mean two things, comes back as a Refusal that says what to do.
     """
     plain = " ".join(text.replace("’", "'").split()).rstrip(".").strip()
+    if len(plain) > LONGEST:
+        return Refusal(f"Keep the sentence to {LONGEST} characters; this has {len(plain)}.")
     if not plain:
         return Refusal(f"Type when it should run. {_EXAMPLES}")
     cron = _as_cron(plain, zone)
@@ -69,7 +81,7 @@ def _take_zone(text: str) -> tuple[str, str | Refusal | None]:
     for count in range(min(4, len(words) - 1), 0, -1):
         name = " ".join(words[-count:])
         found = zones.from_words(name)
-        if found is not None and (count > 1 or "/" in name or name.isupper()):
+        if found is not None and (count > 1 or "/" in name or found in ("UTC", "GMT")):
             return re.sub(r"(,| in| on)$", "", " ".join(words[:-count])), found
     unknown = re.search(r"(?:,| in) (?P<place>[^,\d]{1,40} time)$", text)
     if unknown is not None:
@@ -87,6 +99,10 @@ def _read(plain: str, zone: str, today: date | None) -> Schedule | Refusal:
     if re.match(r"(once|tomorrow|today)\b", plain):
         return _once(plain, zone, today)
     main, _, note = plain.partition(";")
+    if not _REMARKS.fullmatch(note.strip()):
+        return Refusal(
+            "Only one sentence is kept. Choose several times in one, or write it as cron."
+        )
     main = re.sub(r"\beach\b", "every", main.strip())
     main = _time_last(main)
     if _EVERY_OTHER.search(main):
@@ -116,11 +132,15 @@ def _as_cron(text: str, zone: str) -> Schedule | Refusal | None:
 
 
 def _time_last(text: str) -> str:
-    """ "at 9 every weekday" with its time at the end."""
-    found = re.fullmatch(
-        r"at (.+?),? ((?:every|on|weekdays|weekends|daily|monthly|yearly).*)", text
-    )
-    return text if found is None else f"{found[2]} at {found[1]}"
+    """ "at 9 every weekday" with its time at the end, "every weekday every hour" with its days."""
+    repeats = _DAYS_FIRST.fullmatch(text)
+    if repeats is not None and read_days(repeats["days"]) is not None:
+        return f"{repeats['often']} on {repeats['days']}"
+    found = _TIME_FIRST.fullmatch(text)
+    first = split_list(found["time"])[:1] if found is not None else []
+    if found is None or not first or isinstance(read_time(first[0]), Unreadable):
+        return text
+    return f"{found['days']} at {found['time']}"
 
 
 def _once(text: str, zone: str, today: date | None) -> Schedule | Refusal:

@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from routines_app.rules.cron_days import MONTH_LENGTHS, month_length
+from routines_app.rules.cron_fields import FIRST_YEAR, LAST_YEAR
 from routines_app.rules.kinds import ALL_DAYS, MOST_TIMES, WEEKEND, WORKDAYS
 from routines_app.rules.times import Question, Settled, Unreadable, read_time
 from routines_app.rules.wording import (
@@ -238,7 +239,9 @@ def _dated(day: int, month: int, year: int | None, today: date | None) -> date |
         year = today.year
         while day > month_length(year, month) or date(year, month, day) < today:
             year += 1
-    if not 1 <= year <= 2099 or day > month_length(year, month):
+    if not FIRST_YEAR <= year <= LAST_YEAR:
+        return Refusal(f"Choose a year from {FIRST_YEAR} to {LAST_YEAR}.")
+    if day > month_length(year, month):
         return Refusal(
             f"{MONTHS_IN_WORDS[month - 1]} {year} has no {ordinal(day)}. Choose another."
         )

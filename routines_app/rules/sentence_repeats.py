@@ -77,6 +77,11 @@ def _minute_of_hour(text: str) -> int | None:
 def _every_hours(every: int | None, rest: str) -> Found | Refusal:
     if every not in EVERY_HOURS:
         return Refusal("Choose every 2, 3, 4, 6, 8 or 12 hours, or write it as cron.")
+    if re.match(r"on |every (?!day$)|between |.* to ", rest) and "quarter to" not in rest:
+        return Refusal(
+            "Every few hours runs all day, every day. For chosen days or hours, choose every "
+            f"hour, or write it as cron: 0 */{every} * * 1-5."
+        )
     said = re.fullmatch(r"(?P<word>from|at|starting at)? ?(?P<time>.*)", rest)
     minute: int | Refusal | None = 0
     if said is not None and said["time"] and said["time"] not in ("day and night", "every day"):

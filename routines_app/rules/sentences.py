@@ -298,7 +298,11 @@ def _failure(status: RunStatus, facts: RunFacts) -> Sentence:
                 "Interrupted.",
                 f"Our servers restarted{at}.",
                 "Kept what it wrote. Not repeated, so nothing is posted twice"
-                + (f"; the {dollars(facts.spent)} it had spent is refunded." if facts.spent else "."),
+                + (
+                    f"; the {dollars(facts.spent)} it had spent is refunded."
+                    if facts.spent
+                    else "."
+                ),
                 Act("run_now", "Run it now"),
             )
         case RunStatus.FAIL_EMPTY:

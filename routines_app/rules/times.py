@@ -64,6 +64,8 @@ def read_time(text: str) -> TypedTime:
     plain = " ".join(text.casefold().replace("’", "'").split())
     plain = re.sub(r"\b([ap])\.?\s?m\.?$", r"\1m", plain)
     plain = re.sub(r"\bo'? ?clock\b", "", plain).replace("  ", " ").strip()
+    if len(plain) > 60:
+        return Unreadable(f"That is too long for a time. {_HOW}")
     if not plain:
         return Unreadable(f"Type a time. {_HOW}")
     part = ""

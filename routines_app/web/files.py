@@ -21,6 +21,7 @@ from routines_app.configure.files import (
     ChangedMeanwhile,
     Folder,
     NamesTaken,
+    TextFile,
     live_writer,
     look,
     make_file,
@@ -93,9 +94,13 @@ class FilePage:
             found = look(self.machine, self.path)
             if not isinstance(found, Folder):
                 around = look(self.machine, posixpath.dirname(self.path))
-        except NOWHERE:
+        except NotFound:
             if not problem:
                 raise
+            # deleted while it was being edited: what was typed isn't lost with it
+            found = TextFile(self.path, "", version="", size=0)
+        except NOWHERE:
+            raise
         except MachineError as error:
             trouble, status = error.sentence, 503
         writer = live_writer(self.machine)
@@ -140,7 +145,7 @@ class FilePage:
         try:
             return act(form)
         except NOWHERE as error:
-            return self.show(problem=error.sentence, status=404)
+            raise Http404(error.sentence) from error
         except MachineError as error:
             status = 409 if error.may_retry else 422
             return self.show(problem=error.sentence, status=status, typed=form.get("content"))

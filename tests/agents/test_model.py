@@ -96,6 +96,20 @@ def test_memory_goes_as_data_and_the_system_prompt_never_changes(
     assert SYSTEM in first.text
 
 
+def test_memory_that_outgrew_its_use_is_cut(tmp_path: Path) -> None:
+    _, _, fake = run(tmp_path, [finish()], state="a" * 300_000 + "the end")
+    assert len(fake.seen[0].task) < 22_000
+    assert "the end" in fake.seen[0].task
+    assert "characters left out" in fake.seen[0].task
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_an_agents_persona_follows_the_rules(tmp_path: Path, provider: str) -> None:
+    _, _, fake = run(tmp_path, [finish()], provider, persona="You write like a harbour master.")
+    text = fake.seen[0].text
+    assert f"{SYSTEM}\n\nYou write like a harbour master." in text
+
+
 @pytest.mark.parametrize("text", ["nothing changed", "**Nothing changed.**", "NOTHING CHANGED!"])
 def test_plain_text_with_the_one_sentence_means_nothing_to_report(
     tmp_path: Path, text: str

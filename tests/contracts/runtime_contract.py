@@ -4,6 +4,7 @@ A runtime reports its steps in order as they end, honours an interruption at onc
 never raises for what belongs on the run's row, and keeps its books straight.
 """
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -50,6 +51,32 @@ NEEDED_FACTS = {
 }
 
 Work = tuple[Runtime, TurnRequest]
+
+
+class StrictSteps(KeptSteps):
+    """A sink over a database connection: bound to its thread, and never beside an event loop."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.thread = threading.get_ident()
+
+    def check(self) -> None:
+        assert threading.get_ident() == self.thread
+        with pytest.raises(RuntimeError, match="no running event loop"):
+            asyncio.get_running_loop()
+        super().check()
+
+
+class StrictComputer(FolderComputer):
+    """A computer that may be used only by the thread that made it."""
+
+    def __init__(self, home: Path) -> None:
+        super().__init__(home)
+        self.thread = threading.get_ident()
+
+    def _inside(self, path: str) -> Path:
+        assert threading.get_ident() == self.thread
+        return super()._inside(path)
 
 
 class BrokenComputer:
@@ -115,6 +142,12 @@ class RuntimeContract:
         assert steps.kinds == [StepKind.RAN, StepKind.FINISHED]
         assert "four" in steps.steps[0].content
         assert steps.steps[1].title == "Four herons."
+
+    def test_its_sink_and_its_machine_stay_on_the_callers_thread(self, tmp_path: Path) -> None:
+        steps = StrictSteps()
+        outcome = self.take(StrictComputer(tmp_path), steps)
+        assert outcome.code == "done_changed"
+        assert steps.checks > 2
 
     def test_it_says_when_nothing_changed(self, tmp_path: Path) -> None:
         outcome = self.take(FolderComputer(tmp_path), KeptSteps(), headline="")

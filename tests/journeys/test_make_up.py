@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from http.client import HTTPConnection
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -106,6 +107,19 @@ def test_a_second_one_is_told_where_the_first_serves(new_app: NewApp) -> None:
     assert ended.stderr.startswith(f"Routines is running already, at {first.url} (process ")
     assert first.answers()
     assert first.stop() == 0
+
+
+def test_without_a_sandbox_it_names_the_command_that_brings_one(
+    new_app: NewApp, tmp_path: Path
+) -> None:
+    app = new_app(MACHINE_PROVIDER="local", PATH=str(tmp_path))  # no program is found there
+    app.start(wait=False)
+    assert app.process is not None
+    assert app.process.wait(60) == 1
+    assert app.output.strip() == (
+        "Local machines need bubblewrap. Install it: apt-get install bubblewrap"
+    )
+    assert postgres.running_server(app.var / "postgres") is None
 
 
 def test_a_number_of_this_computer_leads_to_its_name(live_app: RunningApp) -> None:

@@ -1,15 +1,11 @@
 """Rules are tested without a database, on the pinned zone data."""
 
-from collections.abc import Iterator
 from zoneinfo import ZoneInfo, reset_tzpath
 
 import pytest
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _pinned_zone_data() -> Iterator[None]:
+def _pinned_zone_data() -> None:
     reset_tzpath(())
-    ZoneInfo.clear_cache()
-    yield
-    reset_tzpath()
     ZoneInfo.clear_cache()

@@ -49,7 +49,7 @@ def _number(key: str, text: str) -> int:
 
 def _values(key: str, text: str) -> frozenset[int]:
     low, high = BOUNDS[key]
-    found = set()
+    found: set[int] = set()
     for part in text.split(","):
         base, _, step = part.partition("/")
         if base in ("*", "?"):
@@ -119,7 +119,7 @@ def _weekday_test(text: str) -> Callable[[date], bool]:
 
 
 def _year_values(text: str) -> frozenset[int]:
-    found = set()
+    found: set[int] = set()
     for part in text.split(","):
         base, _, step = part.partition("/")
         first, dash, last = base.partition("-")

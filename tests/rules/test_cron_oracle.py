@@ -1,7 +1,7 @@
 """The engine against an oracle that walks every real minute around clock changes."""
 
 import random
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -93,6 +93,26 @@ def test_every_instant_around_an_unusual_change_agrees(name: str, change: str) -
         due = oracle.occurrences(text, walked)
         found = compile_cron(text).preview(around - AROUND - MINUTE, zone, len(due))
         assert found == due, text
+
+
+SPECIAL_DAYS = [f"{day}W *" for day in (1, 2, 15, 28, 29, 30, 31)]
+SPECIAL_DAYS += [f"* {weekday}#{nth}" for weekday in (0, 3, 6) for nth in (1, 4, 5)]
+SPECIAL_DAYS += [f"* {weekday}L" for weekday in (0, 1, 7)]
+SPECIAL_DAYS += ["L *", "L-1 *", "L-30 *", "LW *", "L,15 *", "LW FRI#2", "1,L MON#1,5L"]
+SPECIAL_DAYS += ["13 FRI", "*/2 FRI", "13 */2", "28-3 *", "* FRI-MON", "* 5-7", "* 7-2", "? 1-7/2"]
+
+
+@pytest.mark.parametrize("days", SPECIAL_DAYS)
+def test_special_days_agree_with_the_oracle_for_twelve_years(days: str) -> None:
+    dates, weekdays = days.split()
+    text = f"0 12 {dates} * {weekdays}"
+    start, end = date(2016, 1, 1), date(2027, 12, 31)
+    test = oracle.read(text).day
+    every = (start + timedelta(days=step) for step in range((end - start).days + 1))
+    expected = [day for day in every if test(day)]
+    before = datetime(2015, 12, 31, 23, tzinfo=UTC)
+    found = compile_cron(text).preview(before, "UTC", len(expected) + 1)
+    assert [at.date() for at in found[:-1]] == expected
 
 
 def test_seconds_agree_with_an_oracle_of_seconds() -> None:

@@ -37,6 +37,12 @@ GAPS = [
     ("several expressions", "UTC", ["0 8 * * *", "30 17 * * *", "40 17 * * 1"], 10 * MINUTE),
     ("two that meet", "UTC", ["0 9 * * *", "0 9 * * 1-5"], DAY),
     ("fixed beside real time", "UTC", ["0 * * * *", "5 9 * * *"], 5 * MINUTE),
+    (
+        "real time decides where both meet",
+        "Europe/London",
+        ["0 8 * * *", "*/60 8 * * *"],
+        23 * HOUR,
+    ),
     ("every second", "UTC", ["* * * * * *"], timedelta(seconds=1)),
     ("across midnight", "UTC", ["59 23 * * *", "0 0 * * *"], MINUTE),
     ("only on the last day of the year", "UTC", ["0 9,10 31 12 *"], HOUR),

@@ -72,6 +72,7 @@ def test_a_time_with_two_meanings_is_answered_with_a_question(
         "17:30 in the morning",
         "13 am",
         "half to nine",
+        "8" * 5000,
         "-1",
     ],
 )

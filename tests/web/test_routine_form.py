@@ -383,5 +383,3 @@ def test_the_date_of_once_is_in_its_zone() -> None:
     assert read.schedule is not None
     at = datetime.fromisoformat(read.schedule.values["at"])
     assert at.astimezone(UTC) == datetime(2027, 3, 28, 1, 0, tzinfo=UTC)  # 1:30 doesn't exist
-
-

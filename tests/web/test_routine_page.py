@@ -63,7 +63,7 @@ def test_ten_quiet_checks_fold(browser_of_owner: Client, routine: Routine) -> No
         make_run(routine, RunStatus.NOTHING_TO_DO, at=start + timedelta(minutes=number))
     page = browser_of_owner.get(ADDRESS).content.decode()
     assert "12 checks found nothing, 10:00 to 10:11" in page
-    assert page.count("<details class=\"fold\">") == 1
+    assert page.count('<details class="fold">') == 1
 
 
 def test_nine_quiet_checks_stay_apart(browser_of_owner: Client, routine: Routine) -> None:

@@ -196,9 +196,7 @@ def test_the_track_shows_where_it_is(routine: Routine) -> None:
     assert states(capped) == ["done", "done", "done", "stop", "off"]
 
 
-def test_after_a_first_good_run_it_can_be_kept(
-    browser_of_owner: Client, routine: Routine
-) -> None:
+def test_after_a_first_good_run_it_can_be_kept(browser_of_owner: Client, routine: Routine) -> None:
     Routine.objects.filter(pk=routine.pk).update(enabled=False, off_reason="never_on")
     page = page_of(browser_of_owner, make_run(routine, headline="Fine"))
     assert "Keep it? Every day at 8:00, UTC." in page and "Turn it on" in page

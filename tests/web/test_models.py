@@ -1,0 +1,221 @@
+"""The ways to models, on their page."""
+
+import pytest
+from celery import current_app
+from django.conf import settings as site
+from django.test import Client
+from kombu.exceptions import OperationalError
+from pytest_django import DjangoCaptureOnCommitCallbacks
+
+from accounts.models import Role, Workspace
+from foundation import clock
+from foundation.crypto import decrypt
+from routines_app.configure.models import usable_models
+from routines_app.models import ModelKey
+from tests.factories import make_agent, make_member, make_routine, make_workspace
+
+SECRET = "sk-ant-abcdefghijklmnop-4f2a"
+PAGE = "/w/ada/agents/models/"
+ANTHROPIC = {"provider": "anthropic", "model": "claude-sonnet-4-5", "secret": SECRET}
+OWN = {
+    "provider": "openai-compatible",
+    "model": "llama-home",
+    "base_url": "http://127.0.0.1:11434/v1/",
+}
+
+
+@pytest.fixture(autouse=True)
+def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ANTHROPIC", "OPENAI", "GOOGLE", "GEMINI"):
+        monkeypatch.delenv(f"{name}_API_KEY", raising=False)
+    for name in ("ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "GOOGLE_GEMINI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("ROUTINES_MODEL", raising=False)
+
+
+@pytest.fixture
+def workspace(client: Client, db: None) -> Workspace:
+    workspace = make_workspace(slug="ada")
+    client.force_login(workspace.memberships.get().user)
+    return workspace
+
+
+def test_without_a_model_the_page_says_what_works_and_what_waits(
+    client: Client, workspace: Workspace
+) -> None:
+    page = client.get(PAGE).content.decode()
+    assert "No model is connected yet." in page
+    assert "Script works without one." in page
+
+
+def test_the_environments_connection_is_named_and_its_key_never_shown(
+    client: Client, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", SECRET)
+    monkeypatch.setenv("ROUTINES_MODEL", "claude-sonnet-4-5")
+    page = client.get(PAGE).content.decode()
+    assert "From this computer’s environment: claude-sonnet-4-5." in page
+    assert SECRET not in page
+    assert "$3.00" in page
+
+
+def test_a_key_is_kept_encrypted_and_only_its_end_is_shown(
+    client: Client, workspace: Workspace
+) -> None:
+    assert client.post(f"{PAGE}add/", ANTHROPIC)["Location"] == PAGE
+    key = workspace.model_keys.get()
+    assert SECRET.encode() not in bytes(key.sealed)
+    assert decrypt(site.ENCRYPTION_KEY, str(workspace.key), bytes(key.sealed)) == SECRET
+    page = client.get(PAGE).content.decode()
+    assert "your key, ending 4f2a" in page
+    assert SECRET not in page
+    assert [model.label for model in usable_models(workspace)] == ["anthropic/claude-sonnet-4-5"]
+
+
+def test_a_short_key_shows_no_part_of_itself(client: Client, workspace: Workspace) -> None:
+    client.post(f"{PAGE}add/", ANTHROPIC | {"secret": "abc123"})
+    assert workspace.model_keys.get().last_four == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"provider": "acme"}, "Choose one of the four."),
+        ({"model": " "}, "Write the model’s name"),
+        ({"secret": ""}, "Paste the key"),
+        ({"input_price": "cheap", "output_price": "1"}, "Write dollars, such as 0.25"),
+        ({"input_price": "1"}, "Write both prices, or neither."),
+        ({"input_price": "-1", "output_price": "1"}, "Write dollars, such as 0.25"),
+        ({"input_price": "nan", "output_price": "1"}, "Write dollars, such as 0.25"),
+        (OWN | {"base_url": "localhost:11434"}, "Write the whole address"),
+        (OWN | {"base_url": "http://169.254.169.254/v1"}, "no server on the internet"),
+    ],
+)
+def test_what_is_wrong_with_a_connection_is_said_and_nothing_is_kept(
+    client: Client, workspace: Workspace, change: dict[str, str], words: str
+) -> None:
+    answer = client.post(f"{PAGE}add/", ANTHROPIC | change)
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert words in page
+    assert SECRET not in page
+    assert not ModelKey.objects.exists()
+
+
+def test_a_second_connection_to_one_provider_is_refused(
+    client: Client, workspace: Workspace
+) -> None:
+    client.post(f"{PAGE}add/", ANTHROPIC)
+    answer = client.post(f"{PAGE}add/", ANTHROPIC)
+    assert answer.status_code == 422
+    assert "There is a connection to it already." in answer.content.decode()
+    assert ModelKey.objects.count() == 1
+
+
+def test_a_model_without_a_price_can_be_used_once_it_has_one(
+    client: Client, workspace: Workspace
+) -> None:
+    client.post(f"{PAGE}add/", OWN)
+    key = workspace.model_keys.get()
+    assert key.base_url == "http://127.0.0.1:11434/v1"
+    assert "llama-home has no price." in client.get(PAGE).content.decode()
+    assert usable_models(workspace) == []
+    wrong = client.post(f"{PAGE}{key.key}/price/", {"input_price": "x", "output_price": "1"})
+    assert wrong.status_code == 422
+    assert client.post(f"{PAGE}{key.key}/price/", {}).status_code == 422
+    client.post(f"{PAGE}{key.key}/price/", {"input_price": "0", "output_price": "0.25"})
+    assert "has no price" not in client.get(PAGE).content.decode()
+    price = usable_models(workspace)[0].price
+    assert (price.input, price.output) == (0, 250_000)
+
+
+def test_a_test_is_asked_of_a_runner_and_its_answer_shown(
+    client: Client,
+    workspace: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    sent: list[tuple[str, list[int]]] = []
+    monkeypatch.setattr(current_app, "send_task", lambda name, args: sent.append((name, args)))
+    client.post(f"{PAGE}add/", ANTHROPIC)
+    key = workspace.model_keys.get()
+    htmx = {"HX-Request": "true"}
+    with django_capture_on_commit_callbacks(execute=True):
+        asked = client.post(f"{PAGE}{key.key}/test/", headers=htmx).content.decode()
+    assert sent == [("routines_app.tasks.test_model_key", [key.pk])]
+    assert f'hx-get="{PAGE}{key.key}/test/?look=1"' in asked
+    assert "<html" not in asked
+    waiting = client.get(f"{PAGE}{key.key}/test/?look=1", headers=htmx).content.decode()
+    assert "?look=2" in waiting
+    given_up = client.get(f"{PAGE}{key.key}/test/?look=60", headers=htmx).content.decode()
+    assert "No runner has answered yet." in given_up
+    assert "hx-get" not in given_up
+    ModelKey.objects.update(tested_at=clock.now(), test_ok=False, test_answer="It said no: expired")
+    over = client.get(f"{PAGE}{key.key}/test/?look=2", headers=htmx).content.decode()
+    assert "It said no: expired" in over
+    assert "hx-get" not in over
+    assert "One doesn’t answer." in client.get(PAGE).content.decode()
+
+
+def test_a_test_without_a_broker_says_that_nobody_answers(
+    client: Client,
+    workspace: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def away(key: ModelKey) -> None:
+        raise OperationalError("refused")
+
+    monkeypatch.setattr("routines_app.web.model_pages.ask_for_test", away)
+    client.post(f"{PAGE}add/", ANTHROPIC)
+    key = workspace.model_keys.get()
+    page = client.post(f"{PAGE}{key.key}/test/", headers={"HX-Request": "true"}).content.decode()
+    assert "No runner has answered yet." in page
+    assert client.post(f"{PAGE}{key.key}/test/").status_code == 302
+
+
+def test_removing_names_the_routines_that_would_stop(client: Client, workspace: Workspace) -> None:
+    client.post(f"{PAGE}add/", ANTHROPIC)
+    key = workspace.model_keys.get()
+    assistant = make_agent(workspace, "Assistant", "model")
+    make_routine(workspace, name="Morning brief", agent=assistant)
+    make_routine(workspace, name="Backups", agent=make_agent(workspace))
+    page = client.get(f"{PAGE}{key.key}/remove/").content.decode()
+    assert "One routine would use it next:" in page
+    assert "Morning brief" in page
+    assert "Backups" not in page
+    assert ModelKey.objects.exists()
+    client.post(f"{PAGE}{key.key}/remove/")
+    assert not ModelKey.objects.exists()
+
+
+@pytest.mark.parametrize("act", ["test", "price", "remove"])
+def test_another_workspaces_key_isnt_found(client: Client, workspace: Workspace, act: str) -> None:
+    other = make_workspace()
+    key = ModelKey.objects.create(workspace=other, provider="google", model="x")
+    assert client.post(f"{PAGE}{key.key}/{act}/").status_code == 404
+    assert ModelKey.objects.get() == key
+
+
+@pytest.mark.parametrize("act", ["test", "price", "remove"])
+def test_a_member_sees_the_connections_and_changes_none(
+    client: Client, workspace: Workspace, act: str
+) -> None:
+    client.post(f"{PAGE}add/", ANTHROPIC)
+    key = workspace.model_keys.get()
+    client.force_login(make_member(workspace, Role.MEMBER))
+    page = client.get(PAGE).content.decode()
+    assert "your key, ending 4f2a" in page
+    assert "Connect one" not in page
+    assert client.post(f"{PAGE}{key.key}/{act}/").status_code == 403
+    assert client.post(f"{PAGE}add/", ANTHROPIC).status_code == 403
+    assert ModelKey.objects.count() == 1
+
+
+def test_the_roster_names_each_agent_and_whom_it_works_for(
+    client: Client, workspace: Workspace
+) -> None:
+    make_routine(workspace, name="Backups", agent=make_agent(workspace, purpose="Runs a command."))
+    page = client.get("/w/ada/agents/").content.decode()
+    assert "One agent to ask. One has steady work." in page
+    assert "Runs a command." in page
+    assert ">Backups</a>" in page
