@@ -6,10 +6,9 @@ from datetime import datetime
 
 import structlog
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import NoReverseMatch, reverse
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.models import Role
@@ -22,6 +21,7 @@ from routines_app.producers.manual import run_it_now
 from routines_app.rules.money import dollars, took
 from routines_app.rules.status import OPEN_STATUSES, Shape
 from routines_app.web.access import WorkspaceRequest, in_workspace, role_too_low
+from routines_app.web.back import back_to
 from routines_app.web.coming import next_five, place_of
 from routines_app.web.dates import ahead, axis_day, day_of, moment_words
 from routines_app.web.history import history_of
@@ -223,7 +223,7 @@ def switch_on(request: WorkspaceRequest, workspace_slug: str, slug: str) -> Http
     else:
         when = moment_words(answer.next_fire_at, now, request.user.zone)
         messages.info(request, f"{routine.name} is on. Next run: {when}.")
-    return _back(request, routine)
+    return back_to(request, reverse("routine", args=[workspace_slug, slug]))
 
 
 @in_workspace(Role.MEMBER)
@@ -235,15 +235,7 @@ def switch_off(request: WorkspaceRequest, workspace_slug: str, slug: str) -> Htt
         return role_too_low(request, Role.ADMIN)
     turn_off(routine, request.user)
     messages.info(request, f"{routine.name} is off.")
-    return _back(request, routine)
-
-
-def _back(request: HttpRequest, routine: Routine) -> HttpResponse:
-    """Where the switch was pressed, when that is a page of ours; else the routine's page."""
-    then = request.POST.get("then", "")
-    if url_has_allowed_host_and_scheme(then, allowed_hosts=None) and then.startswith("/"):
-        return redirect(then)
-    return redirect("routine", routine.workspace.slug, routine.slug)
+    return back_to(request, reverse("routine", args=[workspace_slug, slug]))
 
 
 def next_words(routine: Routine, now: datetime, zone: str) -> str:

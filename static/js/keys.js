@@ -1,5 +1,5 @@
 // Single keys, for whoever wants them: n new, r run it now, j and k through the rows, g and then
-// r, m, a, f or p to go, ? for the list of them. They rest while one writes or holds a modifier.
+// r, m, a, f, p or b (the bell) to go, ? for the list of them. They rest while one writes or holds a modifier.
 
 const ROWS = "main h3 a, main .say a, main .ledger .name a";
 let going = 0;
@@ -26,7 +26,7 @@ document.addEventListener("keydown", (event) => {
   const went = Date.now() - going < 1500;
   going = 0;
   if (went) {
-    open(document.querySelector(`.nav a[data-go="${CSS.escape(event.key)}"]`));
+    open(document.querySelector(`a[data-go="${CSS.escape(event.key)}"]`));
     return;
   }
   switch (event.key) {
