@@ -18,9 +18,10 @@ from routines_app.configure.content import (
 )
 from routines_app.configure.next_fire import set_next_fire
 from routines_app.configure.validate import problems
+from routines_app.fires.withdraw import withdraw_fires
 from routines_app.models import Routine, RoutineTotals, RoutineVersion, Run
 from routines_app.rules.schedule import expressions
-from routines_app.rules.status import LIVE_STATUSES
+from routines_app.rules.status import LIVE_STATUSES, RunStatus
 
 _RESERVED_SLUGS = {"new", "schedule"}
 
@@ -80,6 +81,7 @@ def create_routine(
         routine.save()
         RoutineTotals.objects.create(routine=routine)
         _keep_version(routine, person, now, content)
+    _warm_up(routine)
     return routine
 
 
@@ -114,6 +116,9 @@ def configure_routine(
             set_next_fire(held, now)
         held.save()
         _keep_version(held, person, now, content)
+        # what the old schedule asked for and nobody has begun won't come any more
+        withdraw_fires(held, RunStatus.SKIP_CHANGED, {}, before=held.schedule_version)
+    _warm_up(held)
     return Configured(held, changed=True)
 
 
@@ -132,8 +137,7 @@ def turn_on(routine: Routine, person: User) -> Routine | Refused:
             held.evaluated_until = max(now, held.evaluated_until or now)
             set_next_fire(held, now)
             held.save()
-    if held.machine is not None and held.machine.state == MachineState.ARCHIVED:
-        bring_back(held.machine, held.name)
+    _warm_up(held)
     return held
 
 
@@ -148,6 +152,14 @@ def turn_off(routine: Routine, person: User) -> Routine:
             held.next_fire_at = None
             held.save()
     return held
+
+
+def _warm_up(routine: Routine) -> None:
+    """Have the machine of a routine that is on brought back from cold storage."""
+    machine = routine.machine
+    if routine.enabled and machine is not None and machine.state == MachineState.ARCHIVED:
+        bring_back(machine, routine.name)
+        machine.refresh_from_db()
 
 
 def _fill(routine: Routine, content: RoutineContent) -> None:

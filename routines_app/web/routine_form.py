@@ -32,6 +32,7 @@ from routines_app.rules.schedule import expressions, validate
 from routines_app.rules.sentence import Refusal, parse_sentence
 from routines_app.rules.status import LIVE_STATUSES
 from routines_app.web.access import WorkspaceRequest, in_workspace, role_too_low
+from routines_app.web.cold import back_words
 from routines_app.web.dates import day_of, moment_words
 from routines_app.web.form_controls import Roster, roster_of, sentence_controls
 from routines_app.web.form_preview import Usual, preview_of
@@ -266,10 +267,11 @@ def _configured(request: WorkspaceRequest, answer: Configured) -> HttpResponse:
 
 
 def _saved_words(routine: Routine, request: WorkspaceRequest, said: str) -> str:
+    now = clock.now()
     if not routine.enabled or routine.next_fire_at is None:
         return said
-    when = moment_words(routine.next_fire_at, clock.now(), request.user.zone)
-    return f"{said} Next run: {when}."
+    when = moment_words(routine.next_fire_at, now, request.user.zone)
+    return f"{said} Next run: {when}. {back_words(routine.machine, now)}".strip()
 
 
 def _conflict(

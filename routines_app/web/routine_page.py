@@ -14,7 +14,9 @@ from django.views.decorators.http import require_GET, require_POST
 from accounts.models import Role
 from foundation import clock
 from machines.access import provider_for
+from machines.lifecycle import MachineState
 from machines.providers.base import MachineError, NotFound
+from routines_app.admission.restoring import time_to_restore
 from routines_app.configure.routine import Refused, turn_off, turn_on
 from routines_app.models import AgentRuntime, Routine, Run
 from routines_app.producers.manual import run_it_now
@@ -22,6 +24,7 @@ from routines_app.rules.money import dollars, took
 from routines_app.rules.status import OPEN_STATUSES, Shape
 from routines_app.web.access import WorkspaceRequest, in_workspace, role_too_low
 from routines_app.web.back import back_to
+from routines_app.web.cold import about, back_words
 from routines_app.web.coming import next_five, place_of
 from routines_app.web.dates import ahead, axis_day, day_of, moment_words
 from routines_app.web.history import history_of
@@ -94,6 +97,7 @@ def _whole_page(routine: Routine, now: datetime, zone: str) -> dict[str, object]
         "typical": typical,
         "fires": next_five(routine.schedule, now, zone) if routine.enabled else [],
         "off_words": off_words(routine, now, zone),
+        "cold_words": _cold_words(routine, now),
         "no_runs": _no_runs(routine, now, zone),
         "memory": read_memory(routine),
         "rules": _rules(routine),
@@ -101,6 +105,20 @@ def _whole_page(routine: Routine, now: datetime, zone: str) -> dict[str, object]
         "place": place_of(routine.schedule),
         "file_href": memory_link(routine),
     }
+
+
+def _cold_words(routine: Routine, now: datetime) -> str:
+    """That its machine is in cold storage or on the way back, and what brings it back; or ""."""
+    machine = routine.machine
+    if machine is None or machine.deleted_at is not None:
+        return ""
+    if machine.state == MachineState.ARCHIVED:
+        length = about(time_to_restore(machine))
+        turning = "Turning this on restores it too" if not routine.enabled else "Restore it"
+        return f"{machine.name} is in cold storage. {turning}; that takes {length}."
+    if machine.state == MachineState.ARCHIVING:
+        return f"{machine.name} is going into cold storage."
+    return back_words(machine, now)
 
 
 def _beats(routine: Routine, now: datetime, zone: str) -> list[Beat]:
@@ -168,6 +186,8 @@ def read_memory(routine: Routine) -> str | None:
     """The text of its state.md; empty when it has none yet, None when it can't be read now."""
     if routine.machine is None or routine.machine.deleted_at is not None:
         return None
+    if MachineState(routine.machine.state).cold:
+        return None
     if not routine.machine.ref:
         return ""
     try:
@@ -210,7 +230,8 @@ def run_now(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpRe
 @in_workspace(Role.MEMBER)
 @require_POST
 def switch_on(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpResponse:
-    """Turn it on and say when the next run is; or what stands against it."""
+    """Turn it on and say when the next run is and, if its machine is cold, when that is back; or
+    what stands against it."""
     routine = find_routine(request, slug)
     if not may_edit(request, routine):
         return role_too_low(request, Role.ADMIN)
@@ -218,11 +239,12 @@ def switch_on(request: WorkspaceRequest, workspace_slug: str, slug: str) -> Http
     answer = turn_on(routine, request.user)
     if isinstance(answer, Refused):
         messages.error(request, " ".join(error.sentence for error in answer.errors))
-    elif answer.next_fire_at is None:
-        messages.info(request, f"{routine.name} is on. It runs when somebody asks for it.")
     else:
-        when = moment_words(answer.next_fire_at, now, request.user.zone)
-        messages.info(request, f"{routine.name} is on. Next run: {when}.")
+        said = "It runs when somebody asks for it."
+        if answer.next_fire_at is not None:
+            said = f"Next run: {moment_words(answer.next_fire_at, now, request.user.zone)}."
+        back = back_words(answer.machine, now)
+        messages.info(request, f"{routine.name} is on. {said} {back}".strip())
     return back_to(request, reverse("routine", args=[workspace_slug, slug]))
 
 
