@@ -4,6 +4,7 @@ import uuid
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse, QueryDict
@@ -48,6 +49,7 @@ from routines_app.web.form_state import (
 from routines_app.web.routine_page import find_routine, may_edit
 from routines_app.web.routine_rows import typical_of
 from routines_app.web.starters import Starter, agent_for, offered_starters, starter_of
+from routines_app.web.templatetags.words import said as since_words
 from routines_app.web.versions import differences
 
 MAY_SHOW = {"preview", "time", "read"}  # buttons that only show the form again
@@ -290,7 +292,8 @@ def _conflict(
             "run",
         )
     else:
-        when = moment_words(answer.at, clock.now(), request.user.zone)
+        zone = ZoneInfo(request.user.zone)
+        when = since_words(answer.at.astimezone(zone), clock.now().astimezone(zone))
         conflict = Conflict(
             f"Changed by {answer.by} {when}.",
             "Nothing of yours was saved. Both versions are below; saving again puts yours over "
