@@ -22,6 +22,7 @@ from routines_app.rules.status import Shape
 from routines_app.web.access import WorkspaceRequest, in_workspace
 from routines_app.web.acts import ActLink, act_link
 from routines_app.web.dates import clock_time, count_words, day_heading, day_of
+from routines_app.web.failures import failures_before, turned_itself_off
 from routines_app.web.run_words import instant_words, sentence_for, shape_of
 
 PAGE, PANEL = 100, 30  # items
@@ -39,6 +40,12 @@ class BellItem:
     new: bool
     href: str
     act: ActLink | None
+
+    @property
+    def second(self) -> str:
+        """The second line, ended, since the act follows it."""
+        said = self.sentence.second
+        return f"{said}." if said and said[-1].isalnum() else said
 
 
 @dataclass(frozen=True)
@@ -171,11 +178,18 @@ def _item(notice: Notice, person: User, new: bool, now: datetime) -> BellItem:
         href = reverse("routines", args=[notice.workspace.slug])
         who = "This computer" if notice.facts.get("embedded") else "Our scheduler"
         said = digest_sentence(notice.facts, lambda iso: instant_words(iso, now, person.zone))
-        act = ActLink("See the routines", href)
-        return BellItem(who, said, Shape.RING, notice.rung_at, at, new, href, act)
+        see = ActLink("See the routines", href)
+        return BellItem(who, said, Shape.RING, notice.rung_at, at, new, href, see)
     run = notice.run
     sentence = sentence_for(run, zone=person.zone, now=now)
+    act = act_link(sentence.act, run)
     href = reverse("run", args=[run.workspace.slug, run.routine.slug, run.number])
+    if run.facts.get("turned_off") is True:
+        failures = failures_before(run.routine, run.number, now, person.zone)
+        sentence = turned_itself_off(failures, sentence)
+        act = ActLink(
+            "See what failed", reverse("routine", args=[notice.workspace.slug, run.routine.slug])
+        )
     return BellItem(
         run.routine.name,
         sentence,
@@ -184,5 +198,5 @@ def _item(notice: Notice, person: User, new: bool, now: datetime) -> BellItem:
         at,
         new,
         href,
-        act_link(sentence.act, run),
+        act,
     )

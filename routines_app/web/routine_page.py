@@ -27,6 +27,7 @@ from routines_app.web.back import back_to
 from routines_app.web.cold import about, back_words
 from routines_app.web.coming import next_five, place_of
 from routines_app.web.dates import ahead, axis_day, day_of, moment_words
+from routines_app.web.failures import Failure, failures_before
 from routines_app.web.history import history_of
 from routines_app.web.routine_rows import off_words, typical_of
 from routines_app.web.run_words import is_over, sentence_for, shape_of
@@ -98,6 +99,7 @@ def _whole_page(routine: Routine, now: datetime, zone: str) -> dict[str, object]
         "fires": next_five(routine.schedule, now, zone) if routine.enabled else [],
         "off_words": off_words(routine, now, zone),
         "cold_words": _cold_words(routine, now),
+        "failures": _failures(routine, now, zone),
         "no_runs": _no_runs(routine, now, zone),
         "memory": read_memory(routine),
         "rules": _rules(routine),
@@ -105,6 +107,18 @@ def _whole_page(routine: Routine, now: datetime, zone: str) -> dict[str, object]
         "place": place_of(routine.schedule),
         "file_href": memory_link(routine),
     }
+
+
+def _failures(routine: Routine, now: datetime, zone: str) -> list[Failure]:
+    """Where it stopped each time, when that turned it off."""
+    if routine.enabled or routine.off_reason != "failures":
+        return []
+    last = (
+        routine.runs.filter(finished_at__lte=routine.off_at).order_by("-number").first()
+        if routine.off_at
+        else None
+    )
+    return failures_before(routine, last.number, now, zone) if last else []
 
 
 def _cold_words(routine: Routine, now: datetime) -> str:

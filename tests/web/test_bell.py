@@ -241,3 +241,32 @@ def test_the_list_takes_as_many_queries_for_one_ring_as_for_many(
     for _ in range(5):
         ring(make_routine(harbour), RunStatus.FAIL_MODEL)
     assert asked() == once
+
+
+@pytest.mark.parametrize(
+    ("codes", "said"),
+    [
+        ([3, 3, 3, 3, 3], "Each stopped at the same place: The script ended with exit 3."),
+        ([1, 2, 3, 3, 4], "The last: Failed. The script ended with exit 4."),
+    ],
+)
+def test_a_routine_that_turned_itself_off_says_where_every_failure_stopped(
+    browser_of_owner: Client, harbour: Workspace, routine: Routine, codes: list[int], said: str
+) -> None:
+    ring(routine, RunStatus.FAIL_SCRIPT, 90, facts={"exit_code": 9})
+    for place, code in enumerate(codes):
+        last = place == len(codes) - 1
+        facts = {"exit_code": code} | ({"turned_off": True} if last else {})
+        ring(routine, RunStatus.FAIL_SCRIPT, 60 - place, facts=facts)
+    page = browser_of_owner.get("/w/harbour/bell/").content.decode()
+    assert "<h1>One needs someone.</h1>" in page
+    needs = section(page, "Needs someone")
+    assert "Turned itself off</b> after five failures in a row." in needs
+    assert said in needs
+    assert "See what failed" in needs
+    Routine.objects.update(enabled=False, off_reason="failures", off_at=clock.now())
+    about = browser_of_owner.get(f"/w/harbour/routines/{routine.slug}/").content.decode()
+    stops = about.split('class="stops"')[1].split("</ul>")[0]
+    assert [
+        f"exit {code}." in row for code, row in zip(codes, stops.split("<li>")[1:], strict=True)
+    ] == [True] * 5
