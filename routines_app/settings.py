@@ -199,6 +199,17 @@ FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]
 
+LEASE_SECONDS = env.seconds("LEASE_SECONDS", 45.0)
+LEASE_RENEW_SECONDS = env.seconds("LEASE_RENEW_SECONDS", 10.0)
+REAP_SECONDS = env.seconds("REAP_SECONDS", 10.0)
+SWEEP_SECONDS = env.seconds("SWEEP_SECONDS", 5.0)
+DRAIN_SECONDS = env.seconds("DRAIN_SECONDS", 20.0)
+if LEASE_RENEW_SECONDS * 2 > LEASE_SECONDS:
+    raise env.SettingError(
+        "LEASE_RENEW_SECONDS is more than half of LEASE_SECONDS. A lease that is renewed so late "
+        "is lost; renew it at least twice as often."
+    )
+
 CELERY_BROKER_URL = "memory://localhost/" if EMBEDDED else env.text("REDIS_URL")
 CELERY_BROKER_TRANSPORT_OPTIONS = {"polling_interval": 0.05} if EMBEDDED else {}
 CELERY_TASK_IGNORE_RESULT = True
@@ -216,7 +227,12 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": every,
         "options": {"expires": max(every, 5.0)},
     }
-    for name, every in (("scan", 1.0), ("sweep", 5.0), ("reap", 10.0), ("outbox", 5.0))
+    for name, every in (
+        ("scan", 1.0),
+        ("sweep", SWEEP_SECONDS),
+        ("reap", REAP_SECONDS),
+        ("outbox", SWEEP_SECONDS),
+    )
 }
 
 PLAN = env.choice("PLAN", "self-hosted" if EMBEDDED else "free", set(PLANS))

@@ -6,6 +6,7 @@ import structlog
 from django.db import transaction
 
 from foundation import database_clock
+from foundation.failpoints import failpoint
 from machines.access import provider_for
 from machines.lifecycle import MachineState, MayNotWake, WakeFacts, decide_wake
 from machines.models import AwakeSpan, Machine
@@ -60,6 +61,8 @@ def wake_machine(machine: Machine, why: str) -> Woken | NotWoken:
             _move(row, MachineState.AWAKE, why)
         if not row.spans.filter(ended_at__isnull=True).exists():
             AwakeSpan.objects.create(machine=row, started_at=now, woken_by=why[:200])
+        failpoint("wake.before")
+    failpoint("wake.after")
     return Woken(provider, ref, decision.already)
 
 

@@ -8,6 +8,7 @@ import structlog
 from django.db import DatabaseError
 
 from foundation import clock, database_clock
+from foundation.failpoints import failpoint
 from machines.providers.base import MachineError
 from routines_app.admission import NotWoken, Woken, admit, wake_machine
 from routines_app.admission.admit import Ready
@@ -125,6 +126,7 @@ def _on_the_machine(claim: Claim, ready: Ready, woken: Woken, steps: StoredSteps
     first = RunStatus.CHECKING if has_check else RunStatus.RUNNING
     if not record.begin_effects(claim, first):
         raise ClaimLost
+    failpoint("effects.after")
     try:
         if has_check:
             found = _check(run, computer, steps)
@@ -143,12 +145,14 @@ def _on_the_machine(claim: Claim, ready: Ready, woken: Woken, steps: StoredSteps
 
 def _check(run: Run, computer: MachineComputer, steps: StoredSteps) -> CarryOn | EndHere:
     command = run.snapshot["check"]
+    steps.begin(StepKind.CHECK, command)
     result = computer.run(
         ["bash", "-c", command],
         cwd=run.snapshot["folder"],
         timeout=CHECK_SECONDS,
         check=steps.check,
     )
+    failpoint("check.before")
     steps.record(
         NewStep(
             StepKind.CHECK,
@@ -158,6 +162,7 @@ def _check(run: Run, computer: MachineComputer, steps: StoredSteps) -> CarryOn |
             facts={"exit_code": result.exit_code, "reason": result.reason},
         )
     )
+    failpoint("check.after")
     return read_check(result.exit_code, result.reason, result.output, result.stderr, result.seconds)
 
 

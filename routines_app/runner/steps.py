@@ -3,7 +3,7 @@
 from django.db import transaction
 
 from foundation import database_clock
-from routines_app.agents.turn import NewStep, TurnInterrupted, Usage
+from routines_app.agents.turn import NewStep, StepKind, TurnInterrupted, Usage
 from routines_app.fires import Claim
 from routines_app.models import Fire, Run, Step
 from routines_app.runner.lease import LeaseKeeper, Why
@@ -23,9 +23,17 @@ class StoredSteps:
     def check(self) -> None:
         self.lease.check()
 
+    def begin(self, kind: StepKind, title: str) -> None:
+        open_step = {"kind": kind, "title": _clean(title)[:TITLE]}
+        with transaction.atomic():
+            self._still_ours()
+            Run.objects.filter(pk=self.claim.run_id).update(doing=open_step)
+        self.lease.check()
+
     def record(self, step: NewStep) -> None:
         with transaction.atomic():
             self._still_ours()
+            Run.objects.filter(pk=self.claim.run_id).update(doing={})
             self.count += 1
             Step.objects.create(
                 run_id=self.claim.run_id,
