@@ -146,14 +146,15 @@ def _killed(product: Product, case: Case, due: object) -> Line:
     assert isinstance(due, Due)
     began = time.monotonic()
     wrong: list[str] = []
-    for time_of in range(case.times):
-        product.arm(case.point)
-        if time_of == 0:
-            due.fire()
+    product.arm(case.point)
+    due.fire()
+    for left in reversed(range(case.times)):
         if not comes_true(product.died.exists, 40):
             wrong.append("nothing died")
             product.failpoint.unlink(missing_ok=True)
             break
+        if left:
+            product.arm(case.point)
         product.bring_back()
     if not comes_true(due.is_over, 60):
         wrong.append("it isn't over")

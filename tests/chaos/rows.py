@@ -105,10 +105,13 @@ class Town:
         self.made = 0
         fake.script = answer
 
-    def due(self, kind: Kind, workspace: Any = None, **fields: Any) -> Due:
-        """A routine of this kind that is still off: `fire` makes it due."""
+    def due(self, kind: Kind, workspace: Any = None, *, quick: bool = False, **fields: Any) -> Due:
+        """A routine of this kind that is still off: `fire` makes it due.
+
+        `quick`: the model finishes at once, without a tool.
+        """
         self.made += 1
-        token = f"errand-{self.made:05}"
+        token = f"errand-{'quick-' if quick else ''}{self.made:05}"
         workspace = workspace or self.workspace(paused=kind == "refused")
         runtime = "model" if kind == "model" else "script"
         agent = workspace.agents.filter(runtime=runtime).first()
