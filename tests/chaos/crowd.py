@@ -11,6 +11,7 @@ from tests.fakes.model_provider import FakeProvider, Meter
 from tests.running_app import ROOT
 
 _A_MACHINE = 25  # routines that share one
+_WAVES = 50  # in five seconds, so that the scanners meet again and again
 
 _SCAN = """
 import sys, time
@@ -30,7 +31,10 @@ print(fired)
 
 
 def crowd(topology: Topology, *, occurrences: int, scanners: int, runners: int) -> int:
-    """Make so many occurrences due at once; count their starts at the model; the violations."""
+    """Make so many occurrences due within five seconds and count their starts at the model.
+
+    Returns the number of violations.
+    """
     more = {"RUNNERS": str(runners), "RUNNER_THREADS": "2"}
     if topology == "embedded":
         more = {"RUNNER_THREADS": str(2 * runners)}
@@ -74,9 +78,12 @@ def _scanned(product: Product, scanners: int, routine_ids: list[int]) -> list[in
         assert other.stdout.readline() == "ready\n"
     now = database_clock.now().replace(microsecond=0)
     elsewhen = now + timedelta(hours=12)
-    Routine.objects.filter(pk__in=routine_ids).update(
-        enabled=True, next_fire_at=now, expressions=[f"{elsewhen.minute} {elsewhen.hour} * * *"]
-    )
+    for wave in range(_WAVES):
+        Routine.objects.filter(pk__in=routine_ids[wave::_WAVES]).update(
+            enabled=True,
+            next_fire_at=now + timedelta(seconds=4 + wave * 5 / _WAVES),
+            expressions=[f"{elsewhen.minute} {elsewhen.hour} * * *"],
+        )
     go.touch()
     fired = []
     for other in others:
@@ -102,7 +109,7 @@ def _judged(
     wrong = abs(rows - len(tokens)) + abs(fires - len(tokens)) + abs(done - len(tokens))
     wrong += abs(len(starts) - len(tokens)) + twice + int(not over)
     print(
-        f"{topology}: {len(tokens)} occurrences due at once; {len(fired)} more scanners, "
+        f"{topology}: {len(tokens)} occurrences due in {_WAVES} waves; {len(fired)} more scanners, "
         f"of which {sum(map(bool, fired))} fired some ({sum(fired)} in all); "
         f"taken by {workers} runner processes\n"
         f"  fires {fires}, rows {rows}, done {done}, started at the model {len(starts)}, "

@@ -19,7 +19,7 @@ from tests.fakes.model_provider import FakeProvider, Meter
 if TYPE_CHECKING:
     from tests.chaos.rows import Due, Town
 
-LONG = "echo turn >> ~/starts\nsleep {seconds}\necho late >> ~/late\necho 'report: ran'"
+LONG = "{{start}}\nsleep {seconds}\necho 'report: ran'"
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Outages:
         from tests.chaos.rows import comes_true
 
         text = LONG.format(seconds=seconds)
-        dues = [self.town.due("script", instructions=text, check_command="") for _ in range(count)]
+        dues = [self.town.due("script", script=text, check_command="") for _ in range(count)]
         for due in dues:
             due.fire()
         assert comes_true(lambda: all(due.starts()[1] for due in dues), 60)

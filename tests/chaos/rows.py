@@ -1,5 +1,6 @@
 """What chaos makes due, and what it counts afterwards. Needs `product.installed`."""
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,9 +20,12 @@ from tests.fakes.model_provider import Answer, FakeProvider, call, finish
 from tests.fakes.model_wire import Seen
 
 Kind = Literal["script", "model", "refused"]
+SCRIPT = "{start}\necho 'report: ran'"
 
-CHECK = "echo check >> ~/starts"
-TURN = "echo turn >> ~/starts"
+
+def started(what: str, token: str) -> str:
+    """The command that notes a start of a check or a turn in a file on the machine."""
+    return f"echo {what} >> ~/{token}"
 
 
 @dataclass
@@ -57,7 +61,7 @@ class Due:
         """How often its check, its turn's tool, and its first model request were started."""
         machine = self.routine.machine
         assert machine is not None
-        file = Path(settings.MACHINES_ROOT) / str(machine.key) / "home" / "starts"
+        file = Path(settings.MACHINES_ROOT) / str(machine.key) / "home" / self.token
         words = file.read_text().split() if file.exists() else []
         asked = [s for s in self.fake.seen if self.token in s.text and not s.results]
         return words.count("check"), words.count("turn"), len(asked)
@@ -105,10 +109,18 @@ class Town:
         self.made = 0
         fake.script = answer
 
-    def due(self, kind: Kind, workspace: Any = None, *, quick: bool = False, **fields: Any) -> Due:
+    def due(
+        self,
+        kind: Kind,
+        workspace: Any = None,
+        *,
+        quick: bool = False,
+        script: str = SCRIPT,
+        **fields: Any,
+    ) -> Due:
         """A routine of this kind that is still off: `fire` makes it due.
 
-        `quick`: the model finishes at once, without a tool.
+        `quick`: the model finishes at once, without a tool. `script` notes its start with {start}.
         """
         self.made += 1
         token = f"errand-{'quick-' if quick else ''}{self.made:05}"
@@ -118,8 +130,10 @@ class Town:
         agent = agent or make_agent(workspace, runtime.title(), runtime)
         defaults = {
             "agent": agent,
-            "check_command": CHECK,
-            "instructions": f"{TURN}\necho 'report: {token}'" if kind != "model" else token,
+            "check_command": started("check", token),
+            "instructions": token
+            if kind == "model"
+            else script.format(start=started("turn", token)),
             "enabled": False,
             "next_fire_at": None,
         }
@@ -148,9 +162,10 @@ class Town:
 
 def answer(seen: Seen) -> Answer:
     """The model: it uses one tool, then finishes."""
-    if seen.results or "errand-quick" in seen.text:
+    token = re.search(r"errand-\d+", seen.text)
+    if seen.results or token is None:
         return finish("Did it.")
-    return call("run_command", command=TURN)
+    return call("run_command", command=started("turn", token[0]))
 
 
 def comes_true(condition: Callable[[], object], seconds: float) -> bool:
