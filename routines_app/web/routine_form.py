@@ -46,12 +46,12 @@ MAY_SHOW = {"preview", "time", "read"}  # buttons that only show the form again
 
 
 @in_workspace(Role.MEMBER)
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def new_routine(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     """A new routine: the empty form, one filled by a starter, or what was sent."""
     roster = roster_of(request.workspace)
     start = blank_form(request, roster)
-    if request.method == "GET":
+    if request.method != "POST":
         starter = starter_of(request.GET.get("from", ""))
         if starter is not None:
             start = from_starter(request, start, starter, starter.blank)
@@ -77,7 +77,7 @@ def new_routine(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
 
 
 @in_workspace(Role.MEMBER)
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def edit_routine(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpResponse:
     """Change a routine; nothing typed is lost when that can't be done now."""
     routine = find_routine(request, slug)
@@ -85,7 +85,7 @@ def edit_routine(request: WorkspaceRequest, workspace_slug: str, slug: str) -> H
         return role_too_low(request, Role.ADMIN)
     roster = roster_of(request.workspace)
     start = state_of(content_of(routine), routine.version)
-    if request.method == "GET":
+    if request.method != "POST":
         return show_form(request, roster, start, routine=routine)
     state = typed(request.POST, start)
     shown = _only_shown(request, roster, state, routine)
