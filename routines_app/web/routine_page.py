@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import NoReverseMatch, reverse
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import Role
 from foundation import clock
@@ -64,7 +64,7 @@ def may_edit(request: WorkspaceRequest, routine: Routine) -> bool:
 
 
 @in_workspace(Role.VIEWER)
-@require_GET
+@require_safe
 def routine_page(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpResponse:
     """The page; with `before` and htmx, older history."""
     routine = find_routine(request, slug)
