@@ -228,6 +228,8 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_ROUTES = {
     "routines_app.tasks.take_fire": {"queue": "runner"},
     "routines_app.tasks.wake": {"queue": "runner"},
+    "routines_app.tasks.care": {"queue": "runner"},
+    "routines_app.tasks.restore": {"queue": "runner"},
     "routines_app.tasks.test_model_key": {"queue": "runner"},
     "routines_app.tasks.*": {"queue": "clock"},
 }
@@ -242,6 +244,7 @@ CELERY_BEAT_SCHEDULE = {
         ("sweep", SWEEP_SECONDS),
         ("reap", REAP_SECONDS),
         ("outbox", SWEEP_SECONDS),
+        ("care", 30.0),
     )
 }
 

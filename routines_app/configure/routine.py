@@ -8,6 +8,8 @@ from django.utils.text import slugify
 
 from accounts.models import User, Workspace
 from foundation import database_clock
+from machines.lifecycle import MachineState
+from routines_app.admission.restoring import bring_back
 from routines_app.configure.content import (
     FieldError,
     Refused,
@@ -130,6 +132,8 @@ def turn_on(routine: Routine, person: User) -> Routine | Refused:
             held.evaluated_until = max(now, held.evaluated_until or now)
             set_next_fire(held, now)
             held.save()
+    if held.machine is not None and held.machine.state == MachineState.ARCHIVED:
+        bring_back(held.machine, held.name)
     return held
 
 

@@ -6,12 +6,14 @@ from datetime import datetime
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from accounts.models import Role
 from foundation import clock
+from routines_app.rules.status import Shape
 from routines_app.web.access import WorkspaceRequest, in_workspace
 from routines_app.web.dates import ahead, count_words
+from routines_app.web.ribbon import today_of
 from routines_app.web.routine_rows import ListRow, list_rows, week_of
 from routines_app.web.starters import offered_starters
 
@@ -41,7 +43,7 @@ def headline(on: int, needs: int, off: int) -> Headline:
 
 
 @in_workspace(Role.VIEWER)
-@require_GET
+@require_safe
 def routines(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     """The list; without any routine, the starters."""
     workspace = request.workspace
@@ -68,6 +70,8 @@ def routines(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
             "week": week_of(workspace, now),
             "next_words": _next(rows, now, zone),
             "may_run": may_run,
+            "today": today_of(workspace, [row.routine for row in rows], now, zone),
+            "any_live": any(row.last_shape in (Shape.LIVE, Shape.WAITING) for row in rows),
         },
     )
 
