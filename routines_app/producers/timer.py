@@ -7,6 +7,7 @@ from functools import lru_cache
 from django.db import connection, transaction
 
 from foundation import database_clock
+from foundation.failpoints import failpoint
 from routines_app.fires import FireRequest, request_fires
 from routines_app.fires.beats import beat, last_beat
 from routines_app.fires.missed import Missed, record_missed
@@ -79,11 +80,13 @@ def _one_batch(now: datetime, last_scan: datetime | None) -> tuple[int, Scanned]
         batch = _Batch()
         for row in due:
             _judge(batch, row, now)
+        transaction.on_commit(lambda: failpoint("scan.after"))  # before the doorbell rings
         made = request_fires(batch.requests, now)
         first = min((m.span.first for m in batch.missed), default=now)
         down_from = min(first, last_scan) if last_scan else first
         told = record_missed(batch.missed, down_from, now)
         cursor.execute(_MOVE_ON, [batch.ids, batch.nexts, batch.untils])
+    failpoint("scan.before")
     return len(due), Scanned(len(made), told)
 
 
