@@ -57,7 +57,7 @@ _START_SECONDS = 60.0
 _FAST_STOP_SECONDS = 15.0
 _HARD_STOP_SECONDS = 5.0
 
-_started: dict[int, subprocess.Popen[bytes]] = {}
+_children: set[int] = set()
 """Servers that this process started, by pid: it must wait for them when they end."""
 
 
@@ -191,11 +191,12 @@ def _launch(
             # written down while we stop.
             start_new_session=True,
         )
-    _started[process.pid] = process
+    _children.add(process.pid)
+    process.returncode = 0  # from here on it is known by its pid, and may outlive us
     server: Server | None = None
     try:
         _comes_true(
-            lambda: process.poll() is not None or running_server(folder) is not None,
+            lambda: not _is_alive(process.pid) or running_server(folder) is not None,
             _START_SECONDS,
         )
         server = running_server(folder)
@@ -243,16 +244,25 @@ def _working_folder(pid: int) -> str | None:
 
 def _is_postmaster(pid: int, data: Path) -> bool:
     """Whether this process is the data's server, and not one that got its number later."""
-    if pid in _started and _started[pid].poll() is not None:
-        del _started[pid]
+    if not _is_alive(pid):
         return False
     if Path("/proc/self").exists():
         return _working_folder(pid) == str(data)
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
     return (data / "postmaster.pid").exists()
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        if pid in _children and os.waitpid(pid, os.WNOHANG)[0] == pid:
+            _children.discard(pid)
+            return False
+        os.kill(pid, 0)
+    except (ChildProcessError, ProcessLookupError):  # the first: another thread waited for it
+        _children.discard(pid)
+        return False
+    except PermissionError:  # another user's
+        pass
+    return True
 
 
 def _comes_true(condition: Callable[[], bool], seconds: float) -> bool:

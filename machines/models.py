@@ -23,6 +23,7 @@ class Machine(models.Model):
     state = models.CharField(max_length=12, default=MachineState.ASLEEP)
     state_since = models.DateTimeField(default=clock.now)
     state_reason = models.CharField(max_length=200, blank=True)
+    archive = models.JSONField(default=dict, blank=True)  # sha256, size and since when, if cold
     used_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=clock.now)
     created_by = models.ForeignKey(

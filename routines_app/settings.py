@@ -207,6 +207,8 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_ROUTES = {
     "routines_app.tasks.take_fire": {"queue": "runner"},
     "routines_app.tasks.wake": {"queue": "runner"},
+    "routines_app.tasks.care": {"queue": "runner"},
+    "routines_app.tasks.restore": {"queue": "runner"},
     "routines_app.tasks.test_model_key": {"queue": "runner"},
     "routines_app.tasks.*": {"queue": "clock"},
 }
@@ -216,7 +218,13 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": every,
         "options": {"expires": max(every, 5.0)},
     }
-    for name, every in (("scan", 1.0), ("sweep", 5.0), ("reap", 10.0), ("outbox", 5.0))
+    for name, every in (
+        ("scan", 1.0),
+        ("sweep", 5.0),
+        ("reap", 10.0),
+        ("outbox", 5.0),
+        ("care", 30.0),
+    )
 }
 
 PLAN = env.choice("PLAN", "self-hosted" if EMBEDDED else "free", set(PLANS))

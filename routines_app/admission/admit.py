@@ -13,6 +13,8 @@ from routines_app.configure.models import Unusable, UsableModel, model_for
 from routines_app.fires import Claim
 from routines_app.models import AgentRuntime, Routine, Run
 from routines_app.rules.admission import AdmissionFacts, Admitted, Refused, decide
+from routines_app.rules.grace import grace_of
+from routines_app.rules.schedule import next_occurrence
 from routines_app.rules.status import LIVE_STATUSES, RunStatus
 
 
@@ -101,7 +103,21 @@ def _facts(run: Run, model: UsableModel | Unusable | None, now: datetime) -> Adm
         agent=routine.agent.name if routine.agent else "Assistant",
         no_model=model.reason if isinstance(model, Unusable) else "",
         limits=plan_facts(run, now),
+        waited=(now - fire.due_at).total_seconds(),
+        grace=_grace(run),
     )
+
+
+def _grace(run: Run) -> float | None:
+    """How long this occurrence may wait for its place. What a crash gave back isn't held to it."""
+    routine, fire = run.routine, run.fire
+    if fire.schedule_version is None or run.attempt > 1:
+        return None
+    if routine.grace is not None:
+        return routine.grace.total_seconds()
+    following = next_occurrence(routine.schedule, fire.due_at)
+    # The same grace let it be asked for late, so from then on it may wait as long again.
+    return 2 * grace_of(fire.due_at, following).total_seconds()
 
 
 def take_snapshot(routine: Routine, model: UsableModel | None) -> dict[str, Any]:

@@ -1,17 +1,23 @@
 """The one door to a machine: a run, the Start button and a first page all come through here."""
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import structlog
 from django.db import transaction
 
-from foundation import database_clock
+from billing.models import Account
+from billing.plans import plan_of
+from foundation import clock, database_clock
 from machines.access import provider_for
-from machines.lifecycle import MachineState, MayNotWake, WakeFacts, decide_wake
+from machines.lifecycle import MachineState, MayNotWake, MayWake, WakeFacts, decide_wake
 from machines.models import AwakeSpan, Machine
 from machines.providers.base import MachineError, Provider, Ref, WakeTimeout
 
 log = structlog.get_logger()
+
+_FALLING_ASLEEP = 10.0  # seconds that a wake waits for a machine that is going to sleep
 
 
 @dataclass(frozen=True)
@@ -33,14 +39,9 @@ class NotWoken:
 
 def wake_machine(machine: Machine, why: str) -> Woken | NotWoken:
     """Wake it, or say why not. `why` is kept as what woke it ("Morning brief", "Ada")."""
-    with transaction.atomic():
-        row = Machine.objects.select_for_update().get(pk=machine.pk)
-        facts = WakeFacts(MachineState(row.state), row.deleted_at is not None)
-        decision = decide_wake(facts)
-        if isinstance(decision, MayNotWake):
-            return NotWoken(decision.why, _reason(decision.why, row.name))
-        if not decision.already:
-            _move(row, MachineState.WAKING, why)
+    decision, row = _decide(machine, why)
+    if isinstance(decision, MayNotWake):
+        return NotWoken(decision.why, _reason(decision.why, row.name))
     try:
         provider, ref = provider_for(row)
         provider.wake(ref)
@@ -57,27 +58,69 @@ def wake_machine(machine: Machine, why: str) -> Woken | NotWoken:
         row.used_at = now
         row.save(update_fields=["used_at"])
         if row.state != MachineState.AWAKE:
-            _move(row, MachineState.AWAKE, why)
+            move_machine(row, MachineState.AWAKE, why)
         if not row.spans.filter(ended_at__isnull=True).exists():
             AwakeSpan.objects.create(machine=row, started_at=now, woken_by=why[:200])
     return Woken(provider, ref, decision.already)
 
 
-def put_to_sleep(machine: Machine, why: str) -> None:
+def _decide(machine: Machine, why: str) -> tuple[MayWake | MayNotWake, Machine]:
+    """Judge under the workspace's lock, so that the plan's number holds; a machine that is just
+    going to sleep is waited for, ten seconds at most."""
+    until = clock.monotonic() + _FALLING_ASLEEP
+    while True:
+        with transaction.atomic():
+            account = Account.objects.select_for_update().filter(workspace_id=machine.workspace_id)
+            plan = plan_of(next((each.plan for each in account), "self-hosted"))
+            row = Machine.objects.select_for_update().get(pk=machine.pk)
+            others = Machine.objects.filter(
+                workspace_id=row.workspace_id,
+                state__in=[s for s in MachineState if s.holds_compute],
+            ).exclude(pk=row.pk)
+            facts = WakeFacts(
+                MachineState(row.state),
+                row.deleted_at is not None,
+                others.count() if plan.awake_at_once is not None else 0,
+                plan.awake_at_once,
+            )
+            decision = decide_wake(facts)
+            if isinstance(decision, MayWake) and not decision.already:
+                move_machine(row, MachineState.WAKING, why)
+        waiting = isinstance(decision, MayNotWake) and decision.why == "going_to_sleep"
+        if not waiting or clock.monotonic() >= until:
+            return decision, row
+        time.sleep(0.1)
+
+
+def put_to_sleep(
+    machine: Machine, why: str, still: Callable[[Machine], bool] = lambda row: True
+) -> None:
     """End everything on it and keep its disk. Doing it twice is doing it once.
 
+    `still` is asked under the machine's lock, which a claim takes too: so a run that has just
+    been claimed is seen, or finds the machine going to sleep and waits for that.
     Raises MachineError when its provider can't.
     """
-    provider, ref = provider_for(machine)
-    provider.suspend(ref)
     with transaction.atomic():
         row = Machine.objects.select_for_update().get(pk=machine.pk)
-        if row.state in (MachineState.AWAKE, MachineState.WAKING, MachineState.SUSPENDING):
-            _move(row, MachineState.ASLEEP, why)
+        if not MachineState(row.state).holds_compute or not still(row):
+            return
+        move_machine(row, MachineState.SUSPENDING, why)
+    try:
+        provider, ref = provider_for(row)
+        provider.suspend(ref)
+    except MachineError:
+        _set_state(machine.pk, MachineState.AWAKE, "It couldn’t be put to sleep.")
+        raise
+    with transaction.atomic():
+        row = Machine.objects.select_for_update().get(pk=machine.pk)
+        if row.state == MachineState.SUSPENDING:
+            move_machine(row, MachineState.ASLEEP, why)
             row.spans.filter(ended_at__isnull=True).update(ended_at=database_clock.now())
 
 
-def _move(row: Machine, state: MachineState, why: str) -> None:
+def move_machine(row: Machine, state: MachineState, why: str) -> None:
+    """Set a machine's state; the caller holds its row's lock."""
     row.state = state
     row.state_since = database_clock.now()
     row.state_reason = why[:200]
@@ -86,10 +129,16 @@ def _move(row: Machine, state: MachineState, why: str) -> None:
 
 def _set_state(machine_id: int, state: MachineState, why: str) -> None:
     with transaction.atomic():
-        _move(Machine.objects.select_for_update().get(pk=machine_id), state, why)
+        move_machine(Machine.objects.select_for_update().get(pk=machine_id), state, why)
 
 
 def _reason(why: str, name: str) -> str:
-    if why == "gone":
-        return f"{name} has been deleted."
-    return f"{name} is in cold storage. Restore it first."
+    match why:
+        case "gone":
+            return f"{name} has been deleted."
+        case "cold":
+            return f"{name} is in cold storage. Restore it first."
+        case "too_many":
+            return "As many machines are awake as the plan allows. Stop one, or change plan."
+        case _:
+            return f"{name} is going to sleep. Try again in a moment."

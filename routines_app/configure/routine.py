@@ -8,6 +8,8 @@ from django.utils.text import slugify
 
 from accounts.models import User, Workspace
 from foundation import database_clock
+from machines.lifecycle import MachineState
+from routines_app.admission.restoring import bring_back
 from routines_app.configure.content import (
     FieldError,
     Refused,
@@ -136,6 +138,8 @@ def turn_on(routine: Routine, person: User) -> Routine | Refused:
             set_next_fire(held, now)
             held.save()
             note_on_span(held, now)
+    if held.machine is not None and held.machine.state == MachineState.ARCHIVED:
+        bring_back(held.machine, held.name)
     return held
 
 

@@ -14,6 +14,7 @@ ALLOWED = {
     "sweep": timedelta(seconds=60),
     "reap": timedelta(seconds=90),
     "outbox": timedelta(seconds=120),
+    "machines": timedelta(minutes=10),
 }
 
 _BEAT = """

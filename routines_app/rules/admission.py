@@ -27,6 +27,8 @@ class AdmissionFacts:
     agent: str
     no_model: str
     limits: "PlanFacts"
+    waited: float = 0.0  # seconds past its due instant, for the first try of a scheduled fire
+    grace: float | None = None  # how many of them are allowed; None when it may wait for ever
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,8 @@ def decide(facts: AdmissionFacts) -> Admitted | Refused:
         return Refused(RunStatus.SKIP_OFF, {"person": facts.off_by})
     if facts.schedule_changed:
         return Refused(RunStatus.SKIP_CHANGED)
+    if facts.grace is not None and facts.waited > facts.grace:
+        return Refused(RunStatus.SKIP_WAITED, {"waited": facts.waited})
     refused = _by_plan(facts)
     if refused is not None:
         return refused

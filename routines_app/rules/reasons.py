@@ -30,6 +30,9 @@ def reason_words(status: str, facts: Mapping[str, object], at: Callable[[str], s
             return _plan_quota(facts, at)
         case RunStatus.SKIP_TOO_FREQUENT:
             return _too_frequent(facts)
+        case RunStatus.SKIP_WAITED if "waited" in facts:
+            waited = took(_int(facts, "waited"))
+            return f"It waited {waited} for a place, and its time had passed."
         case RunStatus.SKIP_MISSED:
             return _missed(facts, at)
         case _:

@@ -8,6 +8,7 @@ import structlog
 from django.db import DatabaseError
 
 from foundation import clock, database_clock
+from machines.models import Machine
 from machines.providers.base import MachineError
 from routines_app.admission import NotWoken, Woken, admit, wake_machine
 from routines_app.admission.admit import Ready
@@ -265,4 +266,5 @@ def _ring_for_the_next(claim: Claim) -> None:
     """The machine is free: whoever waits for it is told."""
     machine_id = Run.objects.values_list("machine_id", flat=True).get(pk=claim.run_id)
     if machine_id is not None:
+        Machine.objects.filter(pk=machine_id).update(used_at=database_clock.now())
         ring_for_fires(waiting_fires(machine_id=machine_id, limit=2))

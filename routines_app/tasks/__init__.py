@@ -52,6 +52,23 @@ def wake(machine_id: int, why: str) -> None:
     admission.wake_machine(Machine.objects.get(pk=machine_id), why)
 
 
+@app.task(name="routines_app.tasks.care", expires=60)
+def care() -> None:
+    """Let idle machines sleep and unused ones go to cold storage."""
+    from routines_app.admission import machine_care
+
+    machine_care.care_for_machines()
+
+
+@app.task(name="routines_app.tasks.restore")
+def restore(machine_id: int) -> None:
+    """Bring a machine back from cold storage."""
+    from machines.models import Machine
+    from routines_app.admission import machine_care
+
+    machine_care.restore_machine(Machine.objects.get(pk=machine_id))
+
+
 @app.task(name="routines_app.tasks.deliver")
 def deliver(delivery_id: int) -> None:
     """Tell one channel of one run."""

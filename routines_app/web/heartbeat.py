@@ -15,7 +15,7 @@ from routines_app.rules.status import Shape
 
 TICKS = 28
 PITCH = 7.6
-_ORDER = (
+ORDER = (
     Shape.DONE,
     Shape.QUIET,
     Shape.STUB,
@@ -78,7 +78,7 @@ def describe(shapes: Sequence[Shape]) -> str:
     if not shapes:
         return "No runs yet."
     counts = Counter(shapes)
-    parts = ", ".join(f"{counts[s]} {word(s).lower()}" for s in _ORDER if counts[s])
+    parts = ", ".join(f"{counts[s]} {word(s).lower()}" for s in ORDER if counts[s])
     number = "Last run" if len(shapes) == 1 else f"Last {len(shapes)} runs"
     return f"{number}: {parts}. Latest: {word(shapes[-1]).lower()}."
 

@@ -1,8 +1,8 @@
-"""Who is in a workspace, and the phone's rest of the navigation."""
+"""A workspace's front door, who is in it, and the phone's rest of the navigation."""
 
 from django.db.models import Count, Q
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
 
 from accounts.models import Role
@@ -24,6 +24,13 @@ def people(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
         .order_by("joined_at", "id")
     )
     return render(request, "pages/people.html", {"members": list(rows)})
+
+
+@in_workspace(Role.VIEWER)
+@require_GET
+def front(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
+    """A workspace's own address leads to its routines."""
+    return redirect("routines", workspace_slug)
 
 
 @in_workspace(Role.VIEWER)

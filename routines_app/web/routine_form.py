@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts.models import Role
 from foundation import clock
 from routines_app.configure.content import FieldError, Refused, RoutineContent
+from routines_app.configure.models import usable_models
 from routines_app.configure.routine import (
     ChangedMeanwhile,
     Configured,
@@ -163,10 +164,14 @@ def run_starter(request: WorkspaceRequest, workspace_slug: str, code: str) -> Ht
 
 
 def blank_form(request: WorkspaceRequest, roster: Roster) -> FormState:
-    """The form as it is for a new routine here: this person's zone, the first agent and machine."""
+    """The form as it is for a new routine here: this person's zone, an agent that can work now,
+    the first machine."""
+    able = bool(usable_models(request.workspace))
+    ready = [a for a in roster.agents if able or a.runtime == AgentRuntime.SCRIPT]
+    first = (ready or roster.agents)[:1]
     return FormState(
         zone=request.user.zone,
-        agent=str(roster.agents[0].pk) if roster.agents else "",
+        agent=str(first[0].pk) if first else "",
         machine=str(roster.machines[0].pk) if roster.machines else "",
     )
 
@@ -339,6 +344,8 @@ def form_context(
         "wrong_sentence": _in_sentence(errors, state),
         "preview": preview_of(state, now, request.user.zone, _usual(script, routine)),
         "script": script,
+        "no_model": agent is not None and not script and not usable_models(request.workspace),
+        "agent": agent,
         "written": request.POST.get("written", ""),
         "watched": _has_watched(request),
         "key": uuid.uuid4(),

@@ -10,8 +10,10 @@ from django.views.decorators.http import require_GET
 
 from accounts.models import Role
 from foundation import clock
+from routines_app.rules.status import Shape
 from routines_app.web.access import WorkspaceRequest, in_workspace
 from routines_app.web.dates import ahead, count_words
+from routines_app.web.ribbon import today_of
 from routines_app.web.routine_rows import ListRow, list_rows, week_of
 from routines_app.web.starters import offered_starters
 
@@ -68,6 +70,8 @@ def routines(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
             "week": week_of(workspace, now),
             "next_words": _next(rows, now, zone),
             "may_run": may_run,
+            "today": today_of(workspace, [row.routine for row in rows], now, zone),
+            "any_live": any(row.last_shape in (Shape.LIVE, Shape.WAITING) for row in rows),
         },
     )
 

@@ -20,7 +20,7 @@ from routines_app.configure.routine import Refused, turn_off, turn_on
 from routines_app.models import AgentRuntime, Routine, Run
 from routines_app.producers.manual import run_it_now
 from routines_app.rules.money import dollars, took
-from routines_app.rules.status import Shape
+from routines_app.rules.status import OPEN_STATUSES, Shape
 from routines_app.web.access import WorkspaceRequest, in_workspace, role_too_low
 from routines_app.web.coming import next_five, place_of
 from routines_app.web.dates import ahead, axis_day, day_of, moment_words
@@ -89,6 +89,7 @@ def _whole_page(routine: Routine, now: datetime, zone: str) -> dict[str, object]
     return {
         "sentence": spoken_sentence(routine),
         "beats": _beats(routine, now, zone),
+        "any_live": routine.runs.filter(status__in=OPEN_STATUSES).exists(),
         "totals": totals,
         "typical": typical,
         "fires": next_five(routine.schedule, now, zone) if routine.enabled else [],

@@ -25,6 +25,7 @@ from routines_app.web.memory import memory_diff
 from routines_app.web.progress import channel_name, meters, track
 from routines_app.web.routine_page import memory_link, next_words
 from routines_app.web.routine_rows import typical_of
+from routines_app.web.run_beside import after_this, higher_caps, lately
 from routines_app.web.run_facts import run_facts, title_words
 from routines_app.web.run_words import is_over, sentence_for, shape_of
 from routines_app.web.sentence import figures
@@ -131,6 +132,9 @@ def page_context(request: WorkspaceRequest, run: Run, after: int = 0) -> dict[st
         "next_words": next_words(run.routine, now, zone),
         "keep": _keep(run, now, zone),
         "streak_words": _streak(run),
+        "after_this": after_this(run, now, zone) if over else None,
+        "lately": lately(run, now, zone) if run.status == RunStatus.NOTHING_TO_DO else "",
+        "higher_caps": higher_caps(run, now) if run.status == RunStatus.STOP_COST else [],
         "file_href": memory_link(run.routine),
         "may_run": request.membership.may(Role.MEMBER),
         "key": uuid.uuid4(),

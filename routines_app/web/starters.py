@@ -175,15 +175,18 @@ STARTERS = (
     Starter(
         code="commits",
         title="Summarise the new commits of a repository",
-        about="Works on a repository that you put on the machine, and asks a model only when there"
-        " is something new. About $0.05 a run.",
+        about="Upload it under Files as repo.bundle (git bundle create repo.bundle HEAD main), and"
+        " again when it has grown. Asks a model only when there is something new. About $0.05 a"
+        " run.",
         name="New commits",
         instructions=COMMITS_TEXT,
         blank_label="Repository’s folder",
         blank="~/repo",
         needs_model=True,
         folder="@BLANK@",
-        check="git fetch && git log --oneline @..@{u} | grep .",
+        # On its first run the folder is made from the bundle of its name.
+        check='test -d .git || git clone -q "$PWD.bundle" . && '
+        "git fetch -q && git log --oneline @..@{u} | grep .",
     ),
     Starter(
         code="brief",

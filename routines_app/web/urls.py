@@ -26,6 +26,7 @@ agents_and_models: list[URLPattern | URLResolver] = [
 ]
 
 workspace: list[URLPattern | URLResolver] = [
+    path("w/<slug:workspace_slug>/", people.front, name="workspace"),
     path("w/<slug:workspace_slug>/people/", people.people, name="people"),
     path("w/<slug:workspace_slug>/more/", people.more, name="more"),
 ]

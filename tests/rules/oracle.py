@@ -4,9 +4,8 @@ It walks every real minute (or second), looks at the wall clock, and asks whethe
 names that moment. Cron text is read again here, in the plainest way that works.
 """
 
-from bisect import bisect_left
 from calendar import monthrange
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
@@ -203,10 +202,6 @@ def _fixed_occurrences(reading: Reading, walked: Walk) -> list[datetime]:
     return sorted(due)
 
 
-def next_after(text: str, walked: Walk, after: datetime) -> datetime | None:
-    """The first occurrence of the walk strictly after `after`."""
-    found = occurrences(text, walked)
-    at = bisect_left(found, after)
-    while at < len(found) and found[at] <= after:
-        at += 1
-    return found[at] if at < len(found) else None
+def union(texts: Iterable[str], walked: Walk) -> list[datetime]:
+    """The occurrences of several expressions under one routine: those that meet are one."""
+    return sorted({at for text in texts for at in occurrences(text, walked)})

@@ -8,6 +8,12 @@ import pytest
 
 from routines_app.rules import zones
 from routines_app.rules.cron import compile_cron
+from routines_app.rules.schedule import (
+    ScheduleKind,
+    occurrences_between,
+    preview,
+    schedule_of,
+)
 from tests.rules import oracle
 
 SEED = 20_261_130
@@ -93,6 +99,19 @@ def test_every_instant_around_an_unusual_change_agrees(name: str, change: str) -
         due = oracle.occurrences(text, walked)
         found = compile_cron(text).preview(around - AROUND - MINUTE, zone, len(due))
         assert found == due, text
+
+
+@pytest.mark.parametrize(("name", "change"), TRAPS, ids=[name for name, _ in TRAPS])
+def test_a_union_agrees_around_an_unusual_change(name: str, change: str) -> None:
+    rng = random.Random(SEED + 1)
+    zone, around = ZoneInfo(name), datetime.fromisoformat(change)
+    walked = oracle.walk(zone, around - AROUND, around + AROUND, MINUTE)
+    for _ in range(8):
+        texts = sorted({_expression(rng) for _ in range(rng.randint(2, 4))})
+        due = oracle.union(texts, walked)
+        schedule = schedule_of(ScheduleKind.CRON, {"expressions": texts}, name)
+        assert preview(schedule, around - AROUND - MINUTE, len(due)) == due, texts
+        assert occurrences_between(schedule, around - AROUND, around + AROUND) == len(due), texts
 
 
 SPECIAL_DAYS = [f"{day}W *" for day in (1, 2, 15, 28, 29, 30, 31)]

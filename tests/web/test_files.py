@@ -1,11 +1,13 @@
 """The files on a machine through a browser."""
 
 import hashlib
+import io
 from collections.abc import Callable
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
+from django.test import AsyncRequestFactory, Client
 from pytest_django.fixtures import Settings
 
 from accounts.models import Role, Workspace
@@ -13,6 +15,7 @@ from machines.access import provider_for
 from machines.models import Machine
 from machines.providers.base import Provider, QuotaExceeded, Ref
 from routines_app.rules.status import RunStatus
+from routines_app.web.download import PIECE, as_download
 from tests.factories import make_machine, make_member, make_routine, make_run, make_workspace
 
 Disk = tuple[Provider, Ref]
@@ -309,3 +312,24 @@ def test_what_each_run_did_to_its_memory_is_beside_it(
     assert "+2 −1" in page
     assert "no change" in page
     assert page.index("Run 2") < page.index("Run 1<")
+
+
+def test_a_served_download_is_sent_piece_by_piece() -> None:
+    async_to_sync(_download_under_asgi)()
+
+
+async def _download_under_asgi() -> None:
+    request = AsyncRequestFactory().get("/")
+    pieces: list[int] = []
+
+    class Watched(io.BytesIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            assert size == PIECE
+            return super().read(size)
+
+    stream = Watched(bytes(PIECE * 2 + 1))
+    response = as_download(request, stream, "big.bin")
+    async for piece in response.streaming_content:
+        pieces.append(len(piece))
+    assert pieces == [PIECE, PIECE, 1]
+    assert stream.closed

@@ -383,3 +383,15 @@ def test_the_date_of_once_is_in_its_zone() -> None:
     assert read.schedule is not None
     at = datetime.fromisoformat(read.schedule.values["at"])
     assert at.astimezone(UTC) == datetime(2027, 3, 28, 1, 0, tzinfo=UTC)  # 1:30 doesn't exist
+
+
+def test_an_agent_without_a_model_is_said_before_it_is_saved(
+    browser_of_owner: Client, harbour: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("routines_app.web.routine_form.usable_models", lambda _: [])
+    start = fields_of(browser_of_owner.get(NEW).content.decode())
+    assert start["agent"] == str(Agent.objects.get(slug="script").pk)
+    model = str(Agent.objects.get(slug="assistant").pk)
+    page = browser_of_owner.post(PREVIEW, asked(agent=model)).content.decode()
+    assert "Assistant has no model to use yet." in page
+    assert "has no model" not in browser_of_owner.post(PREVIEW, asked()).content.decode()

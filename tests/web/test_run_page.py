@@ -211,3 +211,16 @@ def test_steps_of_unknown_kinds_are_shown(browser_of_owner: Client, routine: Rou
     run = make_run(routine)
     Step.objects.create(run=run, number=1, kind="dreamt", title="of <sheep>")
     assert "of &lt;sheep&gt;" in page_of(browser_of_owner, run)
+
+
+def test_what_stands_beside_an_ended_run(browser_of_owner: Client, routine: Routine) -> None:
+    Routine.objects.filter(pk=routine.pk).update(cap=500_000)
+    worked = make_run(routine, turn_at=NOON - timedelta(hours=4), headline="Fine")
+    quiet = [make_run(routine, RunStatus.NOTHING_TO_DO) for _ in range(3)][-1]
+    capped = make_run(routine, RunStatus.STOP_COST, spent=470_000)
+    page = plain(page_of(browser_of_owner, quiet))
+    assert "Three checks in a row found nothing. $0.00. It last had work" in page
+    assert "After this one" in page and f"Run {capped.number}" in page
+    assert "$0.75 a run" in plain(page_of(browser_of_owner, capped))
+    assert "After this one" not in plain(page_of(browser_of_owner, capped))
+    assert "Lately" not in plain(page_of(browser_of_owner, worked))

@@ -68,6 +68,16 @@ def test_times_are_told_in_the_viewers_zone(client: Client, owner: User) -> None
     assert "+09:00" in page
 
 
+def test_single_keys_are_there_for_whoever_wants_them(client: Client, owner: User) -> None:
+    assert "js/keys.js" in client.get("/me/").content.decode()
+    client.post("/me/", {"name": "Ada", "zone": "UTC", "theme": "system"})
+    assert "js/keys.js" not in client.get("/me/").content.decode()
+
+
+def test_a_workspaces_own_address_leads_to_its_routines(client: Client, owner: User) -> None:
+    assert client.get("/w/ada/")["Location"] == "/w/ada/routines/"
+
+
 def test_a_person_without_a_workspace_can_make_one(client: Client, db: None) -> None:
     person = make_person("Nell")
     client.force_login(person)

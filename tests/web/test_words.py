@@ -67,6 +67,14 @@ def test_small_numbers_are_words(number: int, noun: str, said: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("number", "said"),
+    [(0, "never"), (1, "once"), (2, "twice"), (3, "three times"), (13, "13 times")],
+)
+def test_how_often_is_words(number: int, said: str) -> None:
+    assert words.times(number) == said
+
+
+@pytest.mark.parametrize(
     ("count", "said"), [(412, "412 B"), (999_950, "1 MB"), (1_800, "1.8 KB"), (10**13, "10 TB")]
 )
 def test_bytes_are_read_at_a_glance(count: int, said: str) -> None:

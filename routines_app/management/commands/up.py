@@ -15,6 +15,7 @@ from billing.pricing import seed_price_table
 from foundation import clock
 from foundation.embedded import CannotStart, ground
 from machines.providers.probe import probe_local
+from routines_app.admission.machine_care import settle_after_start
 from routines_app.celery import app
 from routines_app.management.queues import QueueThread, ticks_of
 from routines_app.management.web import WebThread
@@ -42,6 +43,7 @@ class Command(BaseCommand):
         call_command("migrate", interactive=False, verbosity=0)
         seed_price_table(clock.now())
         rescue_dead_runs(all_claims=True)  # this place is ours alone: whoever held them is dead
+        settle_after_start()
         app.loader.import_default_modules()
         ticking = QueueThread(app, "clock", _CLOCK_THREADS, ticks_of(app))
         runner = QueueThread(app, "runner", settings.RUNNER_THREADS)

@@ -146,6 +146,17 @@ def counted(number: int, noun: str) -> str:
 
 
 @register.filter
+def times(number: int) -> str:
+    """How often, in words.
+
+    >>> times(1), times(2), times(13), times(0)
+    ('once', 'twice', '13 times', 'never')
+    """
+    few = ("never", "once", "twice")
+    return few[number] if 0 <= number < len(few) else counted(number, "time")
+
+
+@register.filter
 def size(count: int | None) -> str:
     """A number of bytes as a person reads it: 412 B, 1.8 KB, 3.8 GB. None is "".
 

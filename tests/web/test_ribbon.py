@@ -1,0 +1,71 @@
+"""Today on one line."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from accounts.models import Workspace
+from routines_app.rules.status import RunStatus
+from routines_app.web.ribbon import today_of
+from tests.factories import make_routine, make_run, make_workspace
+
+NOW = datetime(2027, 3, 25, 9, 41, tzinfo=UTC)  # a Thursday; London is on GMT until Sunday
+LONDON = "Europe/London"
+
+
+@pytest.fixture
+def workspace(harbour: Workspace) -> Workspace:
+    return harbour
+
+
+def test_the_day_is_said_in_words(workspace: Workspace) -> None:
+    routine = make_routine(
+        workspace, schedule_kind="hourly", schedule_values={"minute": 0}, zone=LONDON,
+        next_fire_at=NOW.replace(hour=10, minute=0),
+    )  # fmt: skip
+    for hour in range(3):
+        make_run(routine, at=NOW.replace(hour=hour, minute=0))
+    make_run(routine, RunStatus.FAIL_AGENT, at=NOW.replace(hour=9, minute=0))
+    make_run(routine, RunStatus.SKIP_OVERLAP, at=NOW.replace(hour=4, minute=0))
+    make_run(routine, at=NOW - timedelta(days=1))
+    today = today_of(workspace, [routine], NOW, LONDON)
+    assert today.heading == "Thursday 25 March"
+    assert "Today so far: 5 runs. 3 done, 1 didn’t run, 1 failed." in today.drawing
+    assert "the next at 10:00." in today.drawing
+    assert today.drawing.count('class="next"') == 14  # 10:00 to 23:00
+    assert today.drawing.count('class="done"') == 3
+    assert today.slept == "three ran while you slept"
+    assert 'x="0.000%"' in today.drawing and ">9:41<" in today.drawing
+
+
+def test_a_short_day_is_drawn_by_real_time(workspace: Workspace) -> None:
+    sunday = datetime(2027, 3, 28, 11, 0, tzinfo=UTC)  # noon in London, eleven hours into the day
+    today = today_of(workspace, [], sunday, LONDON)
+    assert f'x="{100 * 11 / 23:.3f}%"' in today.drawing
+    assert today.slept == ""
+
+
+def test_many_marks_show_the_worst_of_each_quarter(workspace: Workspace) -> None:
+    routine = make_routine(workspace, enabled=False)
+    for minute in range(61):
+        at = NOW.replace(hour=6, minute=0) + timedelta(minutes=minute)
+        status = RunStatus.FAIL_AGENT if minute == 20 else RunStatus.NOTHING_TO_DO
+        make_run(routine, status, at=at)
+    today = today_of(workspace, [routine], NOW, LONDON)
+    assert today.drawing.count('class="fail"') == 1
+    assert today.drawing.count('class="stub"') == 4  # 6:00, 6:30, 6:45, 7:00
+    assert "61 runs" in today.drawing
+
+
+def test_frequent_schedules_come_as_one_mark_a_quarter(workspace: Workspace) -> None:
+    routine = make_routine(
+        workspace, schedule_kind="every_minutes", schedule_values={"every": 5}, zone="UTC",
+        next_fire_at=NOW.replace(minute=45),
+    )  # fmt: skip
+    today = today_of(workspace, [routine, routine], NOW, "UTC")
+    assert today.drawing.count('class="next"') == 57  # each quarter from 9:45 to 23:45
+
+
+def test_another_workspace_isnt_counted(workspace: Workspace) -> None:
+    make_run(make_routine(make_workspace()), at=NOW - timedelta(hours=1))
+    assert "0 runs" in today_of(workspace, [], NOW, LONDON).drawing
