@@ -95,7 +95,7 @@ def _facts(run: Run, model: UsableModel | Unusable | None, now: datetime) -> Adm
     routine, fire = run.routine, run.fire
     machine = routine.machine
     return AdmissionFacts(
-        by_person=fire.requested_by_id is not None,
+        by_person=fire.requested_by_id is not None and routine.deleted_at is None,
         enabled=routine.enabled and routine.deleted_at is None,
         off_reason=routine.off_reason,
         off_by=str(routine.off_by or ""),

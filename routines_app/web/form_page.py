@@ -18,6 +18,7 @@ from routines_app.web.access import WorkspaceRequest
 from routines_app.web.form_controls import Roster, sentence_controls
 from routines_app.web.form_preview import Usual, preview_of
 from routines_app.web.form_state import FormState
+from routines_app.web.routine_page import run_key
 from routines_app.web.routine_rows import typical_of
 from routines_app.web.starters import Starter, agent_for
 
@@ -63,8 +64,7 @@ def from_starter(
 
 def run_and_go(request: WorkspaceRequest, routine: Routine) -> HttpResponse:
     """Run it now, and show the run."""
-    key = request.POST.get("key", "")[:80] or uuid.uuid4().hex
-    run = run_it_now(routine, request.user, key)
+    run = run_it_now(routine, request.user, run_key(request.POST))
     return redirect("run", request.workspace.slug, routine.slug, run.number)
 
 

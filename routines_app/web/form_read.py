@@ -10,7 +10,7 @@ from routines_app.rules.cron import CronError, compile_cron
 from routines_app.rules.kinds import Schedule, ScheduleKind, schedule_of
 from routines_app.rules.times import Question, Settled, read_time
 from routines_app.rules.wording import minutes_of
-from routines_app.web.form_state import MICRO, FormState, wall_of
+from routines_app.web.form_state import MICRO, WEEKDAY_CODES, FormState, wall_of
 from routines_app.web.sentence import option_of
 
 LONGEST_NUMBER = 12
@@ -39,17 +39,17 @@ def read_schedule(state: FormState) -> Read:
     if "times" in blanks:
         values["times"] = list(times["times"])
     if "days" in blanks:
-        values["days"] = [int(day) for day in state.days if day in set("0123456")]
+        values["days"] = [int(day) for day in state.days if day in WEEKDAY_CODES]
     for name in ("minute", "day", "weekday", "month"):
         if name in blanks:
-            values[name] = _whole(getattr(state, name))
+            values[name] = whole(getattr(state, name))
     if "which" in blanks:
-        values["which"] = "last" if state.which == "last" else _whole(state.which)
+        values["which"] = "last" if state.which == "last" else whole(state.which)
     if "window" in blanks and state.window == "hours":
         values["window"] = {
-            "from": _whole(state.window_from),
-            "to": _whole(state.window_to),
-            "days": [int(day) for day in state.window_days.split(",") if day in set("0123456")],
+            "from": whole(state.window_from),
+            "to": whole(state.window_to),
+            "days": state.window_weekdays,
         }
     if option.every is not None:
         values["every"] = option.every
@@ -125,7 +125,8 @@ def _instant(state: FormState, time: str) -> str | FieldError:
     return instant.astimezone(zone).isoformat()
 
 
-def _whole(text: str) -> int | None:
+def whole(text: str) -> int | None:
+    """A whole number as typed; None for anything else."""
     text = text.strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < LONGEST_NUMBER else None
 
@@ -135,7 +136,7 @@ def read_content(state: FormState) -> tuple[Read, RoutineContent]:
     stand-in, so that the rest can still be looked at."""
     read = read_schedule(state)
     errors = list(read.errors)
-    cap, time_limit, steps = _money(state.cap), _minutes(state.time_limit), _whole(state.step_limit)
+    cap, time_limit, steps = _money(state.cap), _minutes(state.time_limit), whole(state.step_limit)
     if cap is None:
         errors.append(FieldError("cap", "Write an amount in dollars, like 0.50."))
     if time_limit is None:
@@ -145,8 +146,8 @@ def read_content(state: FormState) -> tuple[Read, RoutineContent]:
     content = RoutineContent(
         name=state.name,
         instructions=state.instructions,
-        agent_id=_whole(state.agent),
-        machine_id=_whole(state.machine),
+        agent_id=whole(state.agent),
+        machine_id=whole(state.machine),
         schedule=read.schedule or Schedule(ScheduleKind.WHEN_ASKED, {}, "UTC"),
         folder=state.folder.strip(),
         check_command=state.check_command.strip(),

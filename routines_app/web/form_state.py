@@ -16,6 +16,7 @@ from routines_app.rules.wording import figures
 from routines_app.web.sentence import code_of, form_template, option_of, pieces
 
 MICRO = 1_000_000
+WEEKDAY_CODES = frozenset("0123456")
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,11 @@ class FormState:
     def blanks(self) -> set[str]:
         """The names of the blanks in its sentence."""
         return {part for kind, part in pieces(form_template(self.kind)) if kind == "blank"}
+
+    @property
+    def window_weekdays(self) -> list[int]:
+        """The days of its window; what isn't a weekday's code is left out."""
+        return [int(day) for day in self.window_days.split(",") if day in WEEKDAY_CODES]
 
     @property
     def may_add_time(self) -> bool:

@@ -36,7 +36,7 @@ from routines_app.web.form_page import (
     run_and_go,
     show_form,
 )
-from routines_app.web.form_read import Read, read_content, read_schedule
+from routines_app.web.form_read import Read, read_content, read_schedule, whole
 from routines_app.web.form_state import FormState, state_of, typed, with_schedule
 from routines_app.web.routine_page import find_routine, may_edit
 from routines_app.web.starters import starter_of
@@ -66,7 +66,11 @@ def new_routine(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
         return show_form(request, roster, read.state, errors=errors)
     runs = request.POST.get("then") == "run"
     made = create_routine(
-        request.workspace, request.user, content, turn_on=not runs, starter=state.starter[:40]
+        request.workspace,
+        request.user,
+        content,
+        turn_on=not runs,
+        starter=state.starter if starter_of(state.starter) else "",
     )
     if isinstance(made, Refused):
         return show_form(request, roster, read.state, errors=made.errors)
@@ -95,7 +99,7 @@ def edit_routine(request: WorkspaceRequest, workspace_slug: str, slug: str) -> H
     errors = _errors(request, state, read, content)
     if errors:
         return show_form(request, roster, read.state, routine=routine, errors=errors)
-    version = int(state.version) if state.version.isdigit() else 0
+    version = whole(state.version) or 0
     answer = configure_routine(routine, request.user, version, content)
     match answer:
         case Configured():

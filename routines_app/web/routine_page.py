@@ -1,12 +1,13 @@
 """A routine's own page: its sentence, its heartbeat, its history, what comes next, its memory."""
 
+import re
 import uuid
 from dataclasses import dataclass
 from datetime import datetime
 
 import structlog
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import NoReverseMatch, reverse
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -33,7 +34,6 @@ log = structlog.get_logger()
 
 TICKS = 40
 MEMORY_SHOWN = 20_000  # bytes of state.md
-KEY_LENGTH = 80
 
 
 @dataclass(frozen=True)
@@ -197,13 +197,18 @@ def _rules(routine: Routine) -> list[tuple[str, str, str]]:
     ]
 
 
+def run_key(post: QueryDict) -> str:
+    """What makes a double click one run: the form's key, or a new one when it isn't one of ours."""
+    sent = post.get("key", "")
+    return sent if re.fullmatch(r"[0-9A-Za-z-]{1,64}", sent) else uuid.uuid4().hex
+
+
 @in_workspace(Role.MEMBER)
 @require_POST
 def run_now(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpResponse:
     """Ask for a run and land on its page; the same key twice is one run."""
     routine = find_routine(request, slug)
-    key = request.POST.get("key", "")[:KEY_LENGTH] or uuid.uuid4().hex
-    run = run_it_now(routine, request.user, key)
+    run = run_it_now(routine, request.user, run_key(request.POST))
     return redirect("run", workspace_slug, slug, run.number)
 
 
