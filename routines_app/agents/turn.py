@@ -137,11 +137,13 @@ class ModelConnection:
     """How to reach a model: whose wire format, where, with which key.
 
     `base_url` None means the provider's own address. `openai-compatible` needs one.
+    `nearby`: it may be on this computer or its private network, as where one owner runs it all.
     """
 
     provider: Literal["anthropic", "openai", "google", "openai-compatible"]
     api_key: str
     base_url: str | None = None
+    nearby: bool = False
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ def price_of(meter: Meter) -> Price:
 
 def choice_of(fake: FakeProvider, provider: str, price: Price | None = None) -> ModelChoice:
     """A model at the fake, over one provider's wire format."""
-    connection = ModelConnection(provider, KEY, fake.base_url(provider))  # type: ignore[arg-type]
+    connection = ModelConnection(provider, KEY, fake.base_url(provider), nearby=True)  # type: ignore[arg-type]
     return ModelChoice(connection, MODELS[provider], price or price_of(fake.meter))
 
 
