@@ -119,10 +119,10 @@ def _worked(run: Run, now: datetime) -> Stage:
     length = _span(run.turn_at, run.finished_at)
     match shape_of(run):
         case Shape.BLOCK:
-            return Stage("stop", "Stopped", f"after {length}")
+            return Stage("stop", "Stopped", _after(length))
         case Shape.POINT:
             failed = "Interrupted" if run.status == RunStatus.FAIL_RESTART else "Failed"
-            return Stage("fail", failed, f"after {length}")
+            return Stage("fail", failed, _after(length))
         case _:
             return Stage("done", "Worked", length)
 
@@ -196,6 +196,10 @@ def _bar_kind(run: Run) -> str:
     if not is_over(run):
         return ""
     return "stop" if run.status in (RunStatus.STOP_COST, RunStatus.STOP_TIME) else "past"
+
+
+def _after(length: str) -> str:
+    return f"in {length}" if length.startswith("under") else f"after {length}"
 
 
 def _span(start: datetime, end: datetime) -> str:
