@@ -52,8 +52,15 @@ class TurnInterrupted(Exception):
 class StepSink(Protocol):
     """Where a turn reports. Each method raises TurnInterrupted when the turn has to end."""
 
+    def begin(self, kind: StepKind, title: str) -> None:
+        """Tell what begins now, before it may have an effect: a request, a command, a file.
+
+        Until the next `record` it's the step that is open; should the turn die, that is shown
+        as a step whose outcome nobody knows.
+        """
+
     def record(self, step: NewStep) -> None:
-        """Store one ended step. Its cost is already in what `spent` told."""
+        """Store one ended step; none is open then. Its cost is already in what `spent` told."""
 
     def spent(self, micro: int, usage: "Usage") -> None:
         """Tell the run's spending so far (absolute, micro-dollars): after each request to a model,

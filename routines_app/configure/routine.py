@@ -18,6 +18,7 @@ from routines_app.configure.content import (
 )
 from routines_app.configure.next_fire import set_next_fire
 from routines_app.configure.validate import problems
+from routines_app.fires.owed import note_on_span, settle_due
 from routines_app.models import Routine, RoutineTotals, RoutineVersion, Run
 from routines_app.rules.schedule import expressions
 from routines_app.rules.status import LIVE_STATUSES
@@ -80,6 +81,7 @@ def create_routine(
         routine.save()
         RoutineTotals.objects.create(routine=routine)
         _keep_version(routine, person, now, content)
+        note_on_span(routine, now)
     return routine
 
 
@@ -107,6 +109,8 @@ def configure_routine(
         before = content_of(held)
         if before.as_json() == content.as_json():
             return Configured(held, changed=False)
+        if before.schedule != content.schedule:
+            settle_due(held, now)
         _fill(held, content)
         held.version += 1
         if before.schedule != content.schedule:
@@ -114,6 +118,7 @@ def configure_routine(
             set_next_fire(held, now)
         held.save()
         _keep_version(held, person, now, content)
+        note_on_span(held, now)
     return Configured(held, changed=True)
 
 
@@ -132,6 +137,7 @@ def turn_on(routine: Routine, person: User) -> Routine | Refused:
             held.evaluated_until = max(now, held.evaluated_until or now)
             set_next_fire(held, now)
             held.save()
+            note_on_span(held, now)
     if held.machine is not None and held.machine.state == MachineState.ARCHIVED:
         bring_back(held.machine, held.name)
     return held
@@ -142,11 +148,13 @@ def turn_off(routine: Routine, person: User) -> Routine:
     now = database_clock.now()
     with transaction.atomic():
         held = Routine.objects.select_for_update().get(pk=routine.pk)
+        settle_due(held, now)
         if held.enabled:
             held.enabled = False
             held.off_reason, held.off_by, held.off_at = "person", person, now
             held.next_fire_at = None
             held.save()
+            note_on_span(held, now)
     return held
 
 

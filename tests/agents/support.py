@@ -31,8 +31,13 @@ class KeptSteps:
 
     stop: Callable[[], bool] = lambda: False
     steps: list[NewStep] = field(default_factory=list)
+    begun: list[tuple[StepKind, str]] = field(default_factory=list)
     told: list[tuple[int, Usage]] = field(default_factory=list)
     checks: int = 0
+
+    def begin(self, kind: StepKind, title: str) -> None:
+        self.check()
+        self.begun.append((kind, title))
 
     def record(self, step: NewStep) -> None:
         self.check()
