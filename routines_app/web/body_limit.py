@@ -1,12 +1,13 @@
 """The most that a request may carry, judged while it arrives: nothing larger reaches the disk."""
 
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-Message = MutableMapping[str, Any]
+Message = Mapping[str, Any]
+Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-Application = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class TooMuch(Exception):
@@ -20,7 +21,7 @@ def bounded(application: Application, limit: int) -> Application:
     """
     words = f"That is more than {limit // (1024 * 1024)} MB. Send smaller files, or fewer at once."
 
-    async def answer(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await application(scope, receive, send)
             return

@@ -1,15 +1,12 @@
 """A body that is too large is refused while it arrives."""
 
 import asyncio
-from collections.abc import MutableMapping
-from typing import Any
-
-from routines_app.web.body_limit import Receive, Send, bounded
+from routines_app.web.body_limit import Message, Receive, Scope, Send, bounded
 
 MB = 1024 * 1024
 
 
-async def swallow(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+async def swallow(scope: Scope, receive: Receive, send: Send) -> None:
     while (await receive()).get("more_body"):
         pass
     await send({"type": "http.response.start", "status": 200, "headers": []})
@@ -18,14 +15,14 @@ async def swallow(scope: MutableMapping[str, Any], receive: Receive, send: Send)
 
 def status_of(pieces: list[bytes], length: int | None) -> tuple[int, int]:
     """The status, and how many pieces were read."""
-    sent: list[MutableMapping[str, Any]] = []
+    sent: list[Message] = []
     waiting = list(pieces)
 
-    async def receive() -> MutableMapping[str, Any]:
+    async def receive() -> Message:
         body = waiting.pop(0)
         return {"type": "http.request", "body": body, "more_body": bool(waiting)}
 
-    async def send(message: MutableMapping[str, Any]) -> None:
+    async def send(message: Message) -> None:
         sent.append(message)
 
     headers = [(b"content-length", str(length).encode())] if length is not None else []
