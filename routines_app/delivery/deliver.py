@@ -5,6 +5,7 @@ from datetime import datetime
 from django.db import transaction
 
 from foundation import database_clock
+from foundation.failpoints import failpoint
 from routines_app.delivery.attention import settled_since, supersede
 from routines_app.fires.beats import beat
 from routines_app.models import Delivery, Notice
@@ -28,6 +29,8 @@ def deliver(delivery_id: int) -> None:
         _ring_the_bell(row, now)
         row.state, row.ended_at, row.tries = "taken", now, row.tries + 1
         row.save(update_fields=["state", "ended_at", "tries"])
+        failpoint("deliver.before")
+    failpoint("deliver.after")
 
 
 def deliver_waiting() -> int:

@@ -7,6 +7,8 @@ from celery import current_app
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
+from foundation.failpoints import failpoint
+
 log = structlog.get_logger()
 
 
@@ -17,9 +19,11 @@ def ring_for_fires(fire_ids: Sequence[int]) -> None:
 
 
 def _send(fire_ids: list[int]) -> None:
+    failpoint("doorbell.before")
     try:
         for fire_id in fire_ids:
             current_app.send_task("routines_app.tasks.take_fire", [fire_id])
     except OperationalError as error:
         # The broker is away. The fires are stored; the sweep of waiting fires finds them.
         log.warning("doorbell_lost", fires=fire_ids, error=str(error))
+    failpoint("doorbell.after")

@@ -1,6 +1,6 @@
 """Every change of a run's status after its insert, each guarded by the claim's token."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import structlog
 from django.db import transaction
@@ -9,14 +9,20 @@ from django.db.models import F
 from billing.holds import free_hold
 from billing.ledger import charge_run, refund_run
 from foundation import database_clock
+from foundation.failpoints import failpoint
 from routines_app.delivery import tell
 from routines_app.fires import Claim
+from routines_app.fires.owed import note_on_span, settle_due
 from routines_app.models import Fire, Routine, RoutineTotals, Run
+from routines_app.rules.kinds import ScheduleKind
+from routines_app.rules.occurrence import occurrence_key
+from routines_app.rules.schedule import next_occurrence
 from routines_app.rules.status import OPEN_STATUSES, RunStatus
 from routines_app.runner.ending import Ending
 
 log = structlog.get_logger()
 
+_MOMENT = timedelta(microseconds=1)
 FAILURES_BEFORE_OFF = 5  # in a row; then the routine turns itself off and says so
 
 
@@ -37,6 +43,7 @@ def awake(claim: Claim) -> bool:
 
 def begin_effects(claim: Claim, status: RunStatus) -> bool:
     """Commit that effects begin, once, before any of them: after this it is never run again."""
+    failpoint("effects.before")
     now = database_clock.now()
     times = {"effects_begun_at": now}
     if status is RunStatus.RUNNING:
@@ -69,7 +76,10 @@ def finish(claim: Claim, ending: Ending) -> bool:
             .filter(pk=claim.fire_id, claim_token=claim.token, closed_at__isnull=True)
             .first()
         )
-        return fire is not None and _close(fire, ending)
+        closed = fire is not None and _close(fire, ending)
+        failpoint("record.before")
+    failpoint("record.after")
+    return closed
 
 
 def finish_unclaimed(fire_id: int, ending: Ending) -> bool:
@@ -95,6 +105,7 @@ def _close(fire: Fire, ending: Ending) -> bool:
     run.facts = {**run.facts, **ending.facts}
     run.headline = ending.headline[:300]
     run.body = ending.body
+    run.doing = {}
     run.changed = ending.changed
     run.cause = "ours" if ending.ours else ("theirs" if ending.status.failed else "")
     if ending.spent is not None:
@@ -109,15 +120,16 @@ def _close(fire: Fire, ending: Ending) -> bool:
     charge_run(run.workspace_id, run.key, run.spent, f"{routine.name}, run {run.number}", now)
     if ending.ours and run.spent:
         refund_run(run.workspace_id, run.key, run.spent, "Our fault, so we pay", now)
+    failpoint("bill.before")
     free_hold(run.key, now)
-    _count(routine, run, ending, began)
+    _count(routine, run, ending, began, now)
     run.save()
     Fire.objects.filter(pk=fire.pk).update(closed_at=now)
     tell(run, routine)
     return True
 
 
-def _count(routine: Routine, run: Run, ending: Ending, began: bool) -> None:
+def _count(routine: Routine, run: Run, ending: Ending, began: bool, now: datetime) -> None:
     status = ending.status
     RoutineTotals.objects.get_or_create(routine=routine)
     RoutineTotals.objects.filter(routine=routine).update(
@@ -126,18 +138,33 @@ def _count(routine: Routine, run: Run, ending: Ending, began: bool) -> None:
         failures=F("failures") + int(status.failed),
         spent=F("spent") + (0 if ending.ours else run.spent),  # what we refund isn't theirs
     )
+    was_on = routine.enabled
     if status.completed:
         routine.streak = 0
     elif status.may_count and not ending.ours:
         routine.streak += 1
         if routine.streak >= FAILURES_BEFORE_OFF and routine.enabled:
-            routine.enabled, routine.off_reason = False, "failures"
-            routine.off_at, routine.off_by, routine.next_fire_at = run.finished_at, None, None
+            _turn_itself_off(routine, "failures", now)
             run.facts = {**run.facts, "turned_off": True}
-    if routine.schedule_kind == "once" and run.fire.source == "timer" and routine.enabled:
-        routine.enabled, routine.off_reason, routine.off_at = False, "once", run.finished_at
-        routine.next_fire_at = None
+    if routine.enabled and _was_its_once(routine, run.fire):
+        _turn_itself_off(routine, "once", now)
         run.facts = {**run.facts, "was_once": True}
     routine.save(
         update_fields=["streak", "enabled", "off_reason", "off_by", "off_at", "next_fire_at"]
     )
+    if was_on and not routine.enabled:
+        note_on_span(routine, now)
+
+
+def _turn_itself_off(routine: Routine, why: str, now: datetime) -> None:
+    """`why`: failures or once. What was due by now and not scanned yet is asked for first."""
+    settle_due(routine, now)
+    routine.enabled, routine.off_reason = False, why
+    routine.off_at, routine.off_by, routine.next_fire_at = now, None, None
+
+
+def _was_its_once(routine: Routine, fire: Fire) -> bool:
+    """Whether this fire was for the one instant of a schedule that comes once, whoever asked."""
+    if routine.schedule_kind != ScheduleKind.ONCE or fire.dedup_key != occurrence_key(fire.due_at):
+        return False
+    return next_occurrence(routine.schedule, fire.due_at - _MOMENT) == fire.due_at

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from accounts.models import Role
 from foundation import clock
@@ -43,7 +43,7 @@ def headline(on: int, needs: int, off: int) -> Headline:
 
 
 @in_workspace(Role.VIEWER)
-@require_GET
+@require_safe
 def routines(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     """The list; without any routine, the starters."""
     workspace = request.workspace

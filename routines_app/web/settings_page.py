@@ -20,7 +20,7 @@ from routines_app.runner.stop import stop_all
 from routines_app.web.access import WorkspaceRequest, in_workspace, role_too_low
 from routines_app.web.back import back_to
 from routines_app.web.dates import count_words
-from routines_app.web.form_state import typed_money
+from routines_app.web.form_read import typed_money
 
 MICRO = 1_000_000
 

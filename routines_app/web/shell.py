@@ -78,7 +78,7 @@ def frame_of(request: HttpRequest) -> Frame:
         bell=places.bell(),
         plan_line=_plan_line(here),
         at_me=at_me,
-        banner=banner_of(request, here),
+        banner=banner_of(here, cast(User, person)),
         settings=places.at("settings", "Settings"),
     )
 

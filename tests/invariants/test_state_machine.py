@@ -1,0 +1,285 @@
+"""Whatever happens in whatever order, the invariants hold after every step.
+
+`ROUTINES_LONG_INVARIANTS=1` runs 2,000 sequences of 50 steps instead of CI's share.
+"""
+
+import os
+import tempfile
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from django.db import connection
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from accounts.models import Workspace
+from billing.models import Account
+from foundation import database_clock
+from routines_app import delivery
+from routines_app.fires import sweep
+from routines_app.models import Routine, Run
+from routines_app.producers import timer
+from routines_app.rules.schedule import Schedule, ScheduleKind
+from routines_app.runner.rescue import rescue_dead_runs
+from routines_app.runner.stop import ask_to_stop
+from tests.invariants.world import CAP, STAGES, Plan, World, cron, once
+
+LONG = bool(os.environ.get("ROUTINES_LONG_INVARIANTS"))
+SEQUENCES, STEPS = (2_000, 50) if LONG else (60, 30)
+MOST_ROUTINES = 4
+
+BEGINNINGS = [
+    datetime(2027, 6, 1, 7, 58, tzinfo=UTC),
+    datetime(2027, 3, 28, 0, 40, tzinfo=UTC),  # London's clocks go forward at 1:00
+    datetime(2027, 10, 31, 0, 20, tzinfo=UTC),  # and back
+    datetime(2027, 12, 31, 23, 55, tzinfo=UTC),
+]
+SCHEDULES = [
+    cron("0 8 * * *", zone="Europe/London"),
+    cron("30 1 * * *", zone="Europe/London"),
+    cron("0 * * * *"),
+    cron("*/20 * * * *", zone="America/New_York"),
+    cron("15,45 * * * *", "0 9 * * 1-5", zone="Australia/Lord_Howe"),
+    cron("* * * * *"),
+    Schedule(ScheduleKind.WHEN_ASKED, {}, "UTC"),
+]
+CODES = (
+    "done_changed", "done_unchanged", "stop_cost", "fail_model", "fail_script", "fail_agent",
+    "broken", "machine",
+)  # fmt: skip
+HOPS = [timedelta(seconds=s) for s in (3, 47, 61, 1_300, 3_700, 9_000, 90_000)]
+
+which = st.integers(0, MOST_ROUTINES - 1)
+schedules = st.sampled_from(SCHEDULES)
+plans = st.builds(
+    Plan,
+    code=st.sampled_from(CODES),
+    spent=st.sampled_from([0, 1_000, CAP]),
+    killed=st.sampled_from(["", "", "", *STAGES, *(f"after {stage}" for stage in STAGES)]),
+)
+
+
+class Unattended(RuleBasedStateMachine):
+    """A workspace, its people, its scanner, its runners and their deaths."""
+
+    folder: ClassVar[Path]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.world: World | None = None
+        self.routines: list[Routine] = []
+        self.marks: dict[int, datetime] = {}
+        self.ends: dict[int, tuple[object, ...]] = {}
+
+    @property
+    def here(self) -> World:
+        assert self.world is not None
+        return self.world
+
+    @initialize(begin=st.sampled_from(BEGINNINGS), schedule=schedules)
+    def begin(self, begin: datetime, schedule: Schedule) -> None:
+        self.world = World(self.folder, begin)
+        self.routines.append(self.here.create(schedule))
+
+    def teardown(self) -> None:
+        if self.world is not None:
+            self.world.close()
+            _empty()
+
+    def one(self, number: int) -> Routine:
+        found = self.routines[number % len(self.routines)]
+        return Routine.objects.get(pk=found.pk)
+
+    # People
+
+    @precondition(lambda self: len(self.routines) < MOST_ROUTINES)
+    @rule(schedule=schedules, on=st.booleans(), machine=st.integers(0, 1))
+    def create(self, schedule: Schedule, on: bool, machine: int) -> None:
+        there = self.here.machines[machine].pk
+        self.routines.append(self.here.create(schedule, on, machine_id=there))
+
+    @precondition(lambda self: len(self.routines) < MOST_ROUTINES)
+    @rule(minutes=st.sampled_from([2, 90]))
+    def create_once(self, minutes: int) -> None:
+        at = database_clock.now().replace(second=0, microsecond=0) + timedelta(minutes=minutes)
+        self.routines.append(self.here.create(once(at)))
+
+    @rule(number=which, schedule=schedules)
+    def edit(self, number: int, schedule: Schedule) -> None:
+        self.here.edit(self.one(number), schedule)
+
+    @rule(number=which, on=st.booleans())
+    def switch(self, number: int, on: bool) -> None:
+        routine = self.one(number)
+        if routine.deleted_at is None:
+            self.here.switch(routine, on)
+
+    @rule(number=which)
+    def delete(self, number: int) -> None:
+        self.here.delete(self.one(number))
+
+    @rule(number=which, key=st.sampled_from(["one", "two", "three"]))
+    def run_it_now_twice(self, number: int, key: str) -> None:
+        routine = self.one(number)
+        if routine.deleted_at is None:
+            assert self.here.ask(routine, key) == self.here.ask(routine, key)
+
+    @rule(number=st.integers(0, 20))
+    def stop(self, number: int) -> None:
+        runs = list(Run.objects.filter(finished_at__isnull=True).order_by("pk"))
+        if runs:
+            ask_to_stop(runs[number % len(runs)], self.here.person)
+
+    @rule(paused=st.booleans())
+    def pause(self, paused: bool) -> None:
+        at = database_clock.now() if paused else None
+        Workspace.objects.update(paused_at=at, paused_by=self.here.person if paused else None)
+
+    @rule(budget=st.sampled_from([None, 0, CAP, 3 * CAP]))
+    def change_the_budget(self, budget: int | None) -> None:
+        Account.objects.update(monthly_budget=budget)
+
+    @rule(plan=st.sampled_from(["self-hosted", "free", "pro"]))
+    def change_the_plan(self, plan: str) -> None:
+        Account.objects.update(plan=plan)
+
+    # Time
+
+    @rule(hop=st.sampled_from(HOPS))
+    def time_passes(self, hop: timedelta) -> None:
+        self.here.clock.move(hop)
+        self.here.tick()
+
+    @rule(hop=st.sampled_from(HOPS[3:]), number=which, schedule=schedules, how=st.integers(0, 4))
+    def time_passes_unwatched(
+        self, hop: timedelta, number: int, schedule: Schedule, how: int
+    ) -> None:
+        """The scanner was down, and a person came before it was back."""
+        self.here.clock.move(hop)
+        routine = self.one(number)
+        if routine.deleted_at is None:
+            match how:
+                case 0:
+                    self.here.edit(routine, schedule)
+                case 1:
+                    self.here.switch(routine, False)
+                case 2:
+                    self.here.ask(routine, f"unwatched {hop}")
+                case 3:
+                    self.here.delete(routine)
+                case _:
+                    self.take(number, Plan(code="fail_model"))
+        self.here.tick()
+
+    @rule()
+    def the_clock_is_set_back(self) -> None:
+        self.here.clock.move(timedelta(hours=-1))
+        self.here.tick()
+
+    # What runs by itself
+
+    @rule()
+    def scan(self) -> None:
+        timer.scan()
+
+    @rule()
+    def several_scanners(self) -> None:
+        self.here.scan_together(3)
+
+    @rule(number=st.integers(0, 20), plan=plans)
+    def take(self, number: int, plan: Plan) -> None:
+        waiting = self.here.waiting()
+        if waiting:
+            self.here.take(waiting[number % len(waiting)], plan)
+
+    @precondition(lambda self: self.here.rung)
+    @rule(plan=plans)
+    def answer_the_doorbell(self, plan: Plan) -> None:
+        self.here.take(self.here.rung.pop(0), plan)
+
+    @rule()
+    def lose_the_doorbells(self) -> None:
+        self.here.rung.clear()
+
+    @rule()
+    def sweep(self) -> None:
+        sweep.sweep()
+
+    @rule()
+    def rescue(self) -> None:
+        rescue_dead_runs()
+
+    @rule()
+    def restart(self) -> None:
+        """A start of the one process: no other runner can be alive."""
+        rescue_dead_runs(all_claims=True)
+
+    @rule()
+    def deliver(self) -> None:
+        delivery.deliver_waiting()
+
+    # What has to hold
+
+    @invariant()
+    def every_invariant_holds(self) -> None:
+        if self.world is not None:
+            assert self.world.audit().violations == ()
+
+    @invariant()
+    def no_turn_began_twice(self) -> None:
+        if self.world is not None:
+            assert all(count == 1 for count in self.world.starts.values()), self.world.starts
+
+    @invariant()
+    def no_watermark_went_back(self) -> None:
+        for pk, mark in Routine.objects.values_list("pk", "evaluated_until"):
+            if mark is not None:
+                assert pk not in self.marks or mark >= self.marks[pk]
+                self.marks[pk] = mark
+
+    @invariant()
+    def what_has_ended_stays_as_it_ended(self) -> None:
+        rows = Run.objects.filter(finished_at__isnull=False).values_list(
+            "pk", "status", "finished_at", "headline", "spent", "number"
+        )
+        now = {row[0]: row[1:] for row in rows}
+        assert self.ends.items() <= now.items()
+        self.ends = now
+
+
+def _empty() -> None:
+    tables = ", ".join(
+        table
+        for table in connection.introspection.table_names()
+        if table.startswith(("routines_app_", "billing_", "machines_", "accounts_"))
+        and table != "billing_modelprice"
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(f"TRUNCATE {tables} CASCADE")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_invariants_hold_after_every_step() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        Unattended.folder = Path(folder)
+        run_state_machine_as_test(
+            Unattended,
+            settings=settings(
+                max_examples=SEQUENCES,
+                stateful_step_count=STEPS,
+                deadline=None,
+                derandomize=not LONG,
+                database=None,
+                suppress_health_check=[*HealthCheck],
+            ),
+        )
