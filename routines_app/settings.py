@@ -248,6 +248,9 @@ CELERY_BEAT_SCHEDULE = {
     )
 }
 
+# Whether a workspace's own model server may be on this computer or its private network: yes only
+# where whoever runs the installation trusts whoever uses it.
+NEARBY_MODELS = env.flag("NEARBY_MODELS", EMBEDDED)
 PLAN = env.choice("PLAN", "self-hosted" if EMBEDDED else "free", set(PLANS))
 MACHINE_PROVIDER = env.choice("MACHINE_PROVIDER", "local", {"local", "memory"})
 MACHINES_ROOT = VAR / "machines"

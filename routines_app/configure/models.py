@@ -126,7 +126,7 @@ def connection_of(key: ModelKey) -> ModelConnection:
         provider=key.provider,  # type: ignore[arg-type]  # the form offers only the known ones
         api_key=secret,
         base_url=key.base_url or None,
-        nearby=settings.EMBEDDED,
+        nearby=settings.NEARBY_MODELS,
     )
 
 

@@ -101,11 +101,10 @@ class Stack:
     processes: list[Process] = field(default_factory=list)
 
     def begin(self, environment: dict[str, str], redis: Process) -> None:
-        """Start Redis, prepare the database and the static files, start the rest."""
+        """Start Redis, prepare what they all need, start the rest."""
         self.processes = [redis]
         redis.start()
-        for command in (["prepare"], ["collectstatic", "--noinput", "--verbosity", "0"]):
-            self._once(command, environment)
+        self._prepare(environment)
         commands = {
             "web": [
                 *("uvicorn", "routines_app.asgi:application", "--host", "127.0.0.1"),
@@ -159,11 +158,11 @@ class Stack:
         self.server.stop()
         return killed
 
-    def _once(self, words: list[str], environment: dict[str, str]) -> None:
+    def _prepare(self, environment: dict[str, str]) -> None:
         log = self.log_of("prepare")
         with log.open("ab") as out:
             done = subprocess.run(
-                [sys.executable, "manage.py", *words],
+                [sys.executable, "manage.py", "prepare"],
                 cwd=ROOT,
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -172,7 +171,7 @@ class Stack:
                 check=False,
             )
         if done.returncode != 0:
-            raise CannotStart(f"manage.py {words[0]} failed; {log} says why.")
+            raise CannotStart(f"manage.py prepare failed; {log} says why.")
 
 
 _CELERY = ["celery", "-A", "routines_app.celery"]
@@ -248,6 +247,7 @@ def production(
         "ALLOWED_HOSTS": "localhost,127.0.0.1",
         "SECURE_SSL": "no",
         "EMAIL_TO_LOG": "yes",
+        "NEARBY_MODELS": "yes",
         "DATABASE_URL": database,
         "REDIS_URL": redis,
         "ROUTINES_VAR": str(var),

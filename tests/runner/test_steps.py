@@ -1,4 +1,4 @@
-"""A run's steps: one is open until told, a lost claim stores nothing, a restart is waited out."""
+"""A run's steps: what begins is open until it's told; a database's restart is waited out."""
 
 import uuid
 from collections.abc import Callable

@@ -10,11 +10,12 @@ from foundation import clock
 
 
 class Command(BaseCommand):
-    """Bring the database up to date, and give models their prices. Doing it twice is harmless."""
+    """The database brought up to date, models' prices, static files. Twice is as good as once."""
 
-    help = "Migrate the database and seed the table of prices."
+    help = "Migrate the database, seed the table of prices, collect the static files."
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:
         call_command("migrate", interactive=False, verbosity=0)
         seed_price_table(clock.now())
+        call_command("collectstatic", interactive=False, verbosity=0)
