@@ -33,11 +33,11 @@ from routines_app.producers import timer
 from routines_app.rules.schedule import Schedule, ScheduleKind
 from routines_app.runner.rescue import rescue_dead_runs
 from routines_app.runner.stop import ask_to_stop
-from tests.invariants.world import CAP, STAGES, Plan, World, cron, once
+from tests.invariants.world import CAP, LEASE_OVER, STAGES, Plan, World, cron, once
 
 LONG = bool(os.environ.get("ROUTINES_LONG_INVARIANTS"))
 SEQUENCES, STEPS = (2_000, 50) if LONG else (int(os.environ.get("ROUTINES_SEQUENCES", "40")), 30)
-MOST_ROUTINES = 4
+MOST_ROUTINES = 5
 
 BEGINNINGS = [
     datetime(2027, 6, 1, 7, 58, tzinfo=UTC),
@@ -50,9 +50,10 @@ SCHEDULES = [
     cron("30 1 * * *", zone="Europe/London"),
     cron("0 * * * *"),
     cron("*/20 * * * *", zone="America/New_York"),
+    cron("* 7-9 * * *"),
     cron("15,45 * * * *", "0 9 * * 1-5", zone="Australia/Lord_Howe"),
-    cron("* * * * *"),
     Schedule(ScheduleKind.WHEN_ASKED, {}, "UTC"),
+    None,  # once, soon after it is set
 ]
 CODES = (
     "done_changed", "done_unchanged", "stop_cost", "fail_model", "fail_script", "fail_agent",
@@ -100,10 +101,10 @@ class Unattended(RuleBasedStateMachine):
         schedule=schedules,
         plan=st.sampled_from(["self-hosted", "pro"]),
     )
-    def begin(self, begin: datetime, schedule: Schedule, plan: str) -> None:
+    def begin(self, begin: datetime, schedule: Schedule | None, plan: str) -> None:
         self.world = World(self.folder, begin)
         Account.objects.update(plan=plan)
-        self.routines.append(self.here.create(schedule))
+        self.routines.append(self.here.create(self.dated(schedule)))
 
     def teardown(self) -> None:
         if self.world is not None:
@@ -118,41 +119,39 @@ class Unattended(RuleBasedStateMachine):
     # People
 
     @precondition(lambda self: len(self.routines) < MOST_ROUTINES)
-    @rule(schedule=schedules, on=st.booleans(), machine=st.integers(0, 1))
-    def create(self, schedule: Schedule, on: bool, machine: int) -> None:
+    @rule(schedule=schedules, on=st.sampled_from([True, True, False]), machine=st.integers(0, 1))
+    def create(self, schedule: Schedule | None, on: bool, machine: int) -> None:
         there = self.here.machines[machine].pk
-        self.routines.append(self.here.create(schedule, on, machine_id=there))
+        self.routines.append(self.here.create(self.dated(schedule), on, machine_id=there))
 
-    @precondition(lambda self: len(self.routines) < MOST_ROUTINES)
-    @rule(minutes=st.sampled_from([2, 90]))
-    def create_once(self, minutes: int) -> None:
-        at = database_clock.now().replace(second=0, microsecond=0) + timedelta(minutes=minutes)
-        self.routines.append(self.here.create(once(at)))
+    def dated(self, schedule: Schedule | None) -> Schedule:
+        """The schedule, and for None one that comes once, in an hour and a half."""
+        now = database_clock.now().replace(second=0, microsecond=0)
+        return schedule if schedule is not None else once(now + timedelta(minutes=90))
 
-    @rule(number=which, schedule=schedules)
-    def edit(self, number: int, schedule: Schedule) -> None:
-        self.here.edit(self.one(number), schedule)
+    @rule(number=which, schedule=schedules, waits=st.booleans())
+    def edit(self, number: int, schedule: Schedule | None, waits: bool) -> None:
+        """`waits`: what the old schedule had asked for waits when the new one is saved."""
+        if waits:
+            self.here.clock.move(timedelta(hours=1))
+            self.here.tick()
+        self.here.edit(self.one(number), self.dated(schedule))
 
-    @rule(number=which, on=st.booleans())
-    def switch(self, number: int, on: bool) -> None:
+    @rule(number=which, on=st.sampled_from([True, True, False]), waits=st.booleans(), plan=plans)
+    def switch(self, number: int, on: bool, waits: bool, plan: Plan) -> None:
+        if waits:
+            self.here.clock.move(timedelta(hours=1))
+            self.here.tick()
         routine = self.one(number)
         if routine.deleted_at is None:
             self.here.switch(routine, on)
+        self.take_some(9, plan)
 
-    @rule(number=which, schedule=schedules)
-    def due_and_edited(self, number: int, schedule: Schedule) -> None:
-        """What the old schedule had asked for waits when the new one is saved."""
-        self.here.clock.move(timedelta(hours=1))
-        timer.scan()
-        self.here.edit(self.one(number), schedule)
-
-    @rule(number=which)
-    def delete(self, number: int) -> None:
-        self.here.delete(self.one(number))
-
-    def take_some(self, most: int, plan: Plan) -> None:
-        for fire_id in self.here.waiting()[:most]:
-            self.here.take(fire_id, plan)
+    @rule(number=which, plan=plans)
+    def delete(self, number: int, plan: Plan) -> None:
+        if Routine.objects.filter(deleted_at__isnull=True).count() > 1:
+            self.here.delete(self.one(number))
+        self.take_some(9, plan)
 
     @rule(number=which, key=st.sampled_from("abcdefgh"), plan=plans)
     def run_it_now_twice(self, number: int, key: str, plan: Plan) -> None:
@@ -168,31 +167,46 @@ class Unattended(RuleBasedStateMachine):
         if runs:
             ask_to_stop(runs[number % len(runs)], self.here.person)
 
-    @rule(paused=st.booleans())
-    def pause(self, paused: bool) -> None:
-        at = database_clock.now() if paused else None
-        Workspace.objects.update(paused_at=at, paused_by=self.here.person if paused else None)
+    @rule(plan=plans)
+    def pause_for_an_hour(self, plan: Plan) -> None:
+        now = database_clock.now()
+        Workspace.objects.update(paused_at=now, paused_by=self.here.person)
+        self.here.clock.move(timedelta(hours=1))
+        self.here.tick()
+        self.take_some(9, plan)
+        Workspace.objects.update(paused_at=None, paused_by=None)
 
-    @rule(budget=st.sampled_from([None, 0, CAP, 3 * CAP]))
-    def change_the_budget(self, budget: int | None) -> None:
+    @rule(
+        budget=st.sampled_from([None, None, 0, CAP, 3 * CAP]), plan=st.sampled_from(["pro", "free"])
+    )
+    def change_the_money(self, budget: int | None, plan: str) -> None:
         Account.objects.update(monthly_budget=budget)
-
-    @rule(plan=st.sampled_from(["free", "pro"]))
-    def change_the_plan(self, plan: str) -> None:
         Account.objects.exclude(plan="self-hosted").update(plan=plan)
 
     # Time
 
-    @rule(hop=st.sampled_from(HOPS), plan=plans, taken=st.sampled_from([2, 0, 9]))
+    @rule(hop=st.sampled_from(HOPS), plan=plans, taken=st.sampled_from([9, 2, 0]))
     def time_passes(self, hop: timedelta, plan: Plan, taken: int) -> None:
         """What comes due is taken by so many runners, each with this plan."""
         self.here.clock.move(hop)
         self.here.tick()
         self.take_some(taken, plan)
 
+    @rule(plan=plans, other=plans)
+    def twice_a_lease(self, plan: Plan, other: Plan) -> None:
+        """What waits is taken, then a lease's time passes, and what was left is taken again."""
+        self.take_some(9, plan)
+        self.here.clock.move(LEASE_OVER)
+        self.here.tick()
+        self.take_some(9, other)
+
+    def take_some(self, most: int, plan: Plan) -> None:
+        for fire_id in self.here.waiting()[:most]:
+            self.here.take(fire_id, plan)
+
     @rule(hop=st.sampled_from(HOPS[3:]), number=which, schedule=schedules, how=st.integers(0, 4))
     def time_passes_unwatched(
-        self, hop: timedelta, number: int, schedule: Schedule, how: int
+        self, hop: timedelta, number: int, schedule: Schedule | None, how: int
     ) -> None:
         """The scanner was down, and a person came before it was back."""
         self.here.clock.move(hop)
@@ -200,61 +214,51 @@ class Unattended(RuleBasedStateMachine):
         if routine.deleted_at is None:
             match how:
                 case 0:
-                    self.here.edit(routine, schedule)
+                    self.here.edit(routine, self.dated(schedule))
                 case 1:
                     self.here.switch(routine, False)
                 case 2:
                     self.here.ask(routine, f"unwatched {hop}")
                 case 3:
-                    self.here.delete(routine)
-                case _:
                     self.take_some(9, Plan(code="fail_model"))
+                case _:
+                    self.here.delete(routine)
         self.here.tick()
 
-    @rule()
-    def the_clock_is_set_back(self) -> None:
+    @rule(hop=st.sampled_from(HOPS[2:5]), plan=plans)
+    def the_clock_is_set_back(self, hop: timedelta, plan: Plan) -> None:
         self.here.clock.move(timedelta(hours=-1))
         self.here.tick()
+        self.here.clock.move(hop)
+        self.here.tick()
+        self.take_some(9, plan)
 
     # What runs by itself
 
-    @rule()
-    def scan(self) -> None:
-        timer.scan()
-
-    @rule()
-    def several_scanners(self) -> None:
-        self.here.scan_together(3)
-
-    @rule(plan=plans)
-    def take(self, plan: Plan) -> None:
-        self.take_some(9, plan)
+    @rule(what=st.sampled_from(["scan", "scanners", "sweep", "deliver", "rescue", "restart"]))
+    def clock_work(self, what: str) -> None:
+        match what:
+            case "scan":
+                timer.scan()
+            case "scanners":
+                self.here.scan_together(3)
+            case "sweep":
+                sweep.sweep()
+            case "deliver":
+                delivery.deliver_waiting()
+            case "rescue":
+                rescue_dead_runs()
+            case _:  # a start of the one process: no other runner can be alive
+                rescue_dead_runs(all_claims=True)
 
     @precondition(lambda self: self.here.rung)
-    @rule(plan=plans)
-    def answer_the_doorbell(self, plan: Plan) -> None:
-        self.here.take(self.here.rung.pop(0), plan)
-
-    @rule()
-    def lose_the_doorbells(self) -> None:
-        self.here.rung.clear()
-
-    @rule()
-    def sweep(self) -> None:
-        sweep.sweep()
-
-    @rule()
-    def rescue(self) -> None:
-        rescue_dead_runs()
-
-    @rule()
-    def restart(self) -> None:
-        """A start of the one process: no other runner can be alive."""
-        rescue_dead_runs(all_claims=True)
-
-    @rule()
-    def deliver(self) -> None:
-        delivery.deliver_waiting()
+    @rule(plan=plans, lost=st.booleans())
+    def answer_the_doorbell(self, plan: Plan, lost: bool) -> None:
+        """A doorbell is answered, late or twice as it may be; or all of them are lost."""
+        if lost:
+            self.here.rung.clear()
+        else:
+            self.here.take(self.here.rung.pop(0), plan)
 
     # What has to hold
 
