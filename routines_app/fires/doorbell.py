@@ -1,6 +1,7 @@
 """The doorbell: a message that a fire waits. It is a hint; the queue is the database."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import structlog
 from celery import current_app
@@ -38,9 +39,11 @@ def _send(fire_ids: list[int]) -> None:
 
 def _unheard() -> int:
     """Doorbells in the broker that no runner has taken yet. Raises OperationalError."""
-    with current_app.pool.acquire(block=True) as held:
+    broker: Any  # celery's types call it a producer
+    with current_app.pool.acquire(block=True) as broker:
         try:
-            queue = current_app.amqp.queues["runner"].bind(held.default_channel)
-            return int(queue.queue_declare().message_count)
-        except held.connection_errors as error:
+            queue = current_app.amqp.queues["runner"].bind(broker.default_channel)
+            declared: Any = queue.queue_declare()
+            return int(declared.message_count)
+        except broker.connection_errors as error:
             raise OperationalError(str(error)) from error
