@@ -27,7 +27,7 @@ from routines_app.web.coming import next_five, place_of
 from routines_app.web.dates import ahead, axis_day, day_of, moment_words
 from routines_app.web.history import history_of
 from routines_app.web.routine_rows import off_words, typical_of
-from routines_app.web.run_words import is_over, sentence_for, shape_of
+from routines_app.web.run_words import is_over, paid, sentence_for, shape_of
 from routines_app.web.sentence import spoken_sentence
 
 log = structlog.get_logger()
@@ -133,7 +133,7 @@ def _beat_name(run: Run, now: datetime, zone: str) -> str:
         return said
     lasted = run.duration
     length = f", took {took(int(lasted.total_seconds()))}" if lasted else ""
-    return f"{said} Cost {dollars(run.spent)}{length}."
+    return f"{said} Cost {dollars(paid(run))}{length}."
 
 
 def _no_runs(routine: Routine, now: datetime, zone: str) -> str:

@@ -22,10 +22,10 @@ from routines_app.web.acts import act_link
 from routines_app.web.agent_text import agent_html
 from routines_app.web.dates import clock_time, count_words, moment_words
 from routines_app.web.memory import memory_diff
-from routines_app.web.progress import channel_name, meters, track
+from routines_app.web.progress import CHECK_FAILURES, channel_name, meters, track
 from routines_app.web.routine_page import memory_link, next_words
 from routines_app.web.routine_rows import typical_of
-from routines_app.web.run_beside import after_this, higher_caps, lately
+from routines_app.web.run_beside import after_this, check_change, higher_caps, lately
 from routines_app.web.run_facts import run_facts, title_words
 from routines_app.web.run_words import is_over, sentence_for, shape_of
 from routines_app.web.sentence import figures
@@ -135,6 +135,7 @@ def page_context(request: WorkspaceRequest, run: Run, after: int = 0) -> dict[st
         "streak_words": _streak(run),
         "after_this": after_this(run, now, zone) if over else None,
         "lately": lately(run, now, zone) if run.status == RunStatus.NOTHING_TO_DO else "",
+        "check_change": check_change(run, now, zone) if run.status in CHECK_FAILURES else None,
         "higher_caps": higher_caps(run, now) if run.status == RunStatus.STOP_COST else [],
         "file_href": memory_link(run.routine),
         "may_run": request.membership.may(Role.MEMBER),
