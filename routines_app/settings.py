@@ -218,7 +218,13 @@ if LEASE_RENEW_SECONDS * 2 > LEASE_SECONDS:
     )
 
 CELERY_BROKER_URL = "memory://localhost/" if EMBEDDED else env.text("REDIS_URL")
-CELERY_BROKER_TRANSPORT_OPTIONS = {"polling_interval": 0.05} if EMBEDDED else {}
+# A doorbell that can't be sent is given up within a second: whoever rings has a row to commit or a
+# page to answer, and the sweep finds what waits.
+CELERY_BROKER_TRANSPORT_OPTIONS = (
+    {"polling_interval": 0.05}
+    if EMBEDDED
+    else {"max_retries": 3, "interval_start": 0, "interval_step": 0.2, "interval_max": 0.5}
+)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # Redis may be away for as long as it likes
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1  # a runner that is busy leaves the others' doorbells alone

@@ -120,9 +120,9 @@ def configure_routine(
             set_next_fire(held, now)
         held.save()
         _keep_version(held, person, now, content)
+        note_on_span(held, now)
         # what the old schedule asked for and nobody has begun won't come any more
         withdraw_fires(held, RunStatus.SKIP_CHANGED, {}, before=held.schedule_version)
-        note_on_span(held, now)
     _warm_up(held)
     return Configured(held, changed=True)
 

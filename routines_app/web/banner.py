@@ -1,7 +1,5 @@
-"""What the top of every page says: at most one line, of what holds everything up.
-
-While the workspace is paused, that; else while the scheduler is late, and for an hour afterwards.
-"""
+"""The one line above a page that says what holds everything up. At most one is shown: that the
+workspace is paused, else that the scheduler is late, or was until an hour ago."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,7 +18,7 @@ _NOTHING_LOST = "Nothing is lost: what was due starts as soon as it can, and say
 
 @dataclass(frozen=True)
 class Banner:
-    """One line: what is the matter, and what it means. `act` is a button that posts to `href`."""
+    """`lead` in bold, then `rest`; `act` is a button that posts to `href`, "" shows none."""
 
     lead: str
     rest: str
@@ -29,24 +27,11 @@ class Banner:
 
 
 def banner_of(workspace: Workspace, person: User) -> Banner | None:
-    """The banner of this workspace's pages now, for this person; None with nothing to say."""
+    """What the reader has to know on any page of this workspace; the weightiest alone."""
     if workspace.paused_at is not None:
         return _paused(workspace, workspace.paused_at, person)
     seen = scanner(workspace.pk)
     return None if seen is None else banner(seen, person.zone, embedded=settings.EMBEDDED)
-
-
-def _paused(workspace: Workspace, since: datetime, person: User) -> Banner:
-    now, zone = clock.now(), person.zone
-    today = day_of(since, zone) == day_of(now, zone)
-    when = clock_time(since, zone) if today else moment_words(since, now, zone)
-    by = f", by {workspace.paused_by}" if workspace.paused_by else ""
-    lead = f"Everything is paused{by} since {when}."
-    rest = "Nothing starts, not even by Run it now; each run that falls due says so."
-    membership = Membership.objects.filter(workspace=workspace, user=person).first()
-    if membership is None or not membership.may(Role.MEMBER):
-        return Banner(lead, rest)
-    return Banner(lead, rest, "Turn it back on", reverse("resume", args=[workspace.slug]))
 
 
 def banner(seen: Scanner, zone: str, *, embedded: bool) -> Banner | None:
@@ -61,6 +46,19 @@ def banner(seen: Scanner, zone: str, *, embedded: bool) -> Banner | None:
     if embedded:
         lead = f"This computer was off or asleep {span}."
     return Banner(lead, _missed(seen.missed))
+
+
+def _paused(workspace: Workspace, since: datetime, person: User) -> Banner:
+    now, zone = clock.now(), person.zone
+    today = day_of(since, zone) == day_of(now, zone)
+    when = clock_time(since, zone) if today else moment_words(since, now, zone)
+    by = f", by {workspace.paused_by}" if workspace.paused_by else ""
+    lead = f"Everything is paused{by} since {when}."
+    rest = "Nothing starts, not even by Run it now; each run that falls due says so."
+    membership = Membership.objects.filter(workspace=workspace, user=person).first()
+    if membership is None or not membership.may(Role.MEMBER):
+        return Banner(lead, rest)
+    return Banner(lead, rest, "Turn it back on", reverse("resume", args=[workspace.slug]))
 
 
 def _span(start: datetime, end: datetime, zone: str) -> str:

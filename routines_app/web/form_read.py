@@ -136,8 +136,11 @@ def read_content(state: FormState) -> tuple[Read, RoutineContent]:
     stand-in, so that the rest can still be looked at."""
     read = read_schedule(state)
     errors = list(read.errors)
-    cap, steps = typed_money(state.cap), whole(state.step_limit)
-    time_limit = _minutes(state.time_limit)
+    cap, time_limit, steps = (
+        typed_money(state.cap),
+        _minutes(state.time_limit),
+        whole(state.step_limit),
+    )
     if cap is None:
         errors.append(FieldError("cap", "Write an amount in dollars, like 0.50."))
     if time_limit is None:

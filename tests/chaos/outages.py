@@ -88,6 +88,24 @@ class Outages:
         what = "all stopped" if self.topology == "embedded" else "interrupted"
         self.tell("SIGTERM in a turn", f"{what} after {took:.1f} s, the next one ran", wrong)
 
+    def runner_frozen(self) -> None:
+        """SIGSTOP past the lease, then SIGCONT: what the stale runner still writes is refused."""
+        from tests.chaos.rows import comes_true
+
+        (due,) = self.in_a_turn(5)
+        pid = self._whoever_runs(due)
+        os.kill(pid, signal.SIGSTOP)
+        began = time.monotonic()
+        try:
+            comes_true(due.is_over, 120)
+            took = time.monotonic() - began
+            wrong = due.violations({"fail_restart"})
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        time.sleep(5)
+        wrong += due.violations({"fail_restart"})
+        self.tell("runner frozen in a turn", f"interrupted after {took:.1f} s, stays so", wrong)
+
     def scanner_stopped(self, seconds: float = 190) -> None:
         """No scan across three occurrences of 40 routines."""
         from foundation import database_clock
@@ -255,7 +273,7 @@ def outages(topology: Topology, names: list[str]) -> int:
     """Let each fault happen (all when none is named) and print its line; the violations."""
     faults = ["runner_killed", "runner_stopped", "postgres_restarted", "turns_fill_the_runners"]
     if topology == "production":
-        faults += ["redis_flushed", "redis_killed"]
+        faults += ["runner_frozen", "redis_flushed", "redis_killed"]
     faults.append("scanner_stopped")
     with (
         FakeProvider((), Meter(bytes_per_token=2.5)) as fake,

@@ -1,6 +1,7 @@
 """A body that is too large is refused while it arrives."""
 
 import asyncio
+
 from routines_app.web.body_limit import Message, Receive, Scope, Send, bounded
 
 MB = 1024 * 1024
