@@ -124,11 +124,10 @@ class Outages:
         resume()
         back = database_clock.now()
         last = back.replace(second=0, microsecond=0)
-        Routine.objects.filter(pk__in=ids).update(expressions=["0 0 1 1 *"])
-        scanned = comes_true(lambda: Run.objects.filter(routine__in=ids).count() >= 120, 60)
-        Routine.objects.filter(pk__in=ids).update(enabled=False)
-        fires = Fire.objects.filter(routine__in=ids, due_at__lte=last)
         due = int((last - first).total_seconds() // 60) + 1
+        fires = Fire.objects.filter(routine__in=ids, due_at__lte=last)
+        scanned = comes_true(lambda: fires.count() >= 40 * due, 60)
+        Routine.objects.filter(pk__in=ids).update(enabled=False)
         missed = Run.objects.filter(routine__in=ids, status="skip_missed").count()
         digests = Notice.objects.filter(workspace=workspace, run__isnull=True)
         wrong = [] if scanned else ["nothing came"]
