@@ -250,9 +250,12 @@ class Outages:
 
     def _database_alone(self) -> None:
         """The embedded database without its product, so that rows can be written meanwhile."""
+        from django.db import connection
+
         from foundation.embedded import start_database
 
         start_database(self.product.var)
+        connection.close()  # it was to the server that stopped with the product
 
     def _redis(self, command: bytes) -> bytes:
         import json
