@@ -70,6 +70,7 @@ def routines(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
             "week": week_of(workspace, now),
             "next_words": _next(rows, now, zone),
             "may_run": may_run,
+            "is_admin": request.membership.may(Role.ADMIN),
             "today": today_of(workspace, [row.routine for row in rows], now, zone),
             "any_live": any(row.last_shape in (Shape.LIVE, Shape.WAITING) for row in rows),
         },

@@ -11,8 +11,9 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.models import Role
 from foundation import clock
 from routines_app.agents.turn import StepKind
+from routines_app.delivery.attention import mark_read
 from routines_app.fires import place_in_line
-from routines_app.models import AgentRuntime, Delivery, Run
+from routines_app.models import AgentRuntime, Delivery, Notice, Run
 from routines_app.rules import zones
 from routines_app.rules.schedule import next_occurrence
 from routines_app.rules.status import RunStatus, Shape
@@ -23,7 +24,7 @@ from routines_app.web.agent_text import agent_html
 from routines_app.web.dates import clock_time, count_words, moment_words
 from routines_app.web.memory import memory_diff
 from routines_app.web.progress import CHECK_FAILURES, channel_name, meters, track
-from routines_app.web.routine_page import memory_link, next_words
+from routines_app.web.routine_page import may_edit, memory_link, next_words
 from routines_app.web.routine_rows import typical_of
 from routines_app.web.run_beside import after_this, check_change, higher_caps, lately
 from routines_app.web.run_facts import run_facts, title_words
@@ -53,6 +54,7 @@ def run_page(
     after = _whole(request.GET.get("after", ""))
     if request.htmx and after is not None:
         return _what_came(request, run, after)
+    mark_read(Notice.objects.filter(run=run), request.user)
     return render(request, "runs/run.html", page_context(request, run))
 
 
@@ -139,6 +141,7 @@ def page_context(request: WorkspaceRequest, run: Run, after: int = 0) -> dict[st
         "higher_caps": higher_caps(run, now) if run.status == RunStatus.STOP_COST else [],
         "file_href": memory_link(run.routine),
         "may_run": request.membership.may(Role.MEMBER),
+        "may_edit": may_edit(request, run.routine),
         "key": uuid.uuid4(),
     }
 

@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import wraps
 from pathlib import Path
 from unittest.mock import patch
 
 from django.conf import settings
 from django.db import connection, transaction
+from django.test import override_settings
 
 from billing.models import Account
 from foundation import clock, database_clock
@@ -31,14 +33,8 @@ from routines_app.agents.turn import (
     Usage,
 )
 from routines_app.celery import app
-from routines_app.configure.routine import (
-    RoutineContent,
-    configure_routine,
-    content_of,
-    create_routine,
-    turn_off,
-    turn_on,
-)
+from routines_app.configure import routine as configure
+from routines_app.configure.routine import RoutineContent, content_of
 from routines_app.fires import sweep, waiting_fires
 from routines_app.fires.audit import Audit, audit
 from routines_app.fires.owed import note_on_span, settle_due
@@ -46,7 +42,7 @@ from routines_app.models import ModelKey, Routine, Run
 from routines_app.producers import timer
 from routines_app.producers.manual import run_it_now
 from routines_app.rules.schedule import Schedule, ScheduleKind
-from routines_app.runner import record, rescue, run_fire
+from routines_app.runner import lease, record, rescue, run_fire
 from tests.factories import make_agent, make_machine, make_workspace, owner_of
 
 CAP = 500_000
@@ -99,7 +95,11 @@ class World:
         self.starts = Counter[str]()  # how often a turn began, by the run's key: the fake counts
         self.rung: list[int] = []
         access.provider_named.cache_clear()
+        quick = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+        self._patches.enter_context(override_settings(PASSWORD_HASHERS=quick))
         self._patch(app, "send_task", self._ring)
+        # Its thread would look through a connection of its own, which sees no test's transaction.
+        self._patch(lease, "LOOK_SECONDS", 3_600.0)
         self._patch(run_fire, "runtime_for", lambda request: self)
         self._patch_stage(run_fire, "admit", "admit")
         self._patch_stage(run_fire, "wake_machine", "wake")
@@ -127,6 +127,7 @@ class World:
     def _patch_stage(self, owner: object, name: str, stage: str) -> None:
         real = getattr(owner, name)
 
+        @wraps(real)
         def with_a_death(*args: object, **kwargs: object) -> object:
             self._die_at(stage)
             answer = real(*args, **kwargs)
@@ -163,7 +164,7 @@ class World:
         return replace(made, **fields)  # type: ignore[arg-type]
 
     def create(self, schedule: Schedule, on: bool = True, **fields: object) -> Routine:
-        made = create_routine(
+        made = configure.create_routine(
             self.workspace, self.person, self.content(schedule, **fields), turn_on=on
         )
         assert isinstance(made, Routine), made
@@ -172,10 +173,14 @@ class World:
     def edit(self, routine: Routine, schedule: Schedule) -> object:
         now = Routine.objects.get(pk=routine.pk)
         content = replace(content_of(now), schedule=schedule)
-        return configure_routine(now, self.person, now.version, content)
+        return configure.configure_routine(now, self.person, now.version, content)
 
     def switch(self, routine: Routine, on: bool) -> object:
-        return turn_on(routine, self.person) if on else turn_off(routine, self.person)
+        return (
+            configure.turn_on(routine, self.person)
+            if on
+            else configure.turn_off(routine, self.person)
+        )
 
     def delete(self, routine: Routine) -> None:
         """What deleting does to the rows."""

@@ -246,3 +246,20 @@ def test_what_is_our_fault_costs_nothing(browser_of_owner: Client, routine: Rout
     page = plain(page_of(browser_of_owner, run))
     assert "You pay $0.00 $0.07 spent, $0.07 refunded" in page
     assert "$0.07" not in plain(browser_of_owner.get("/w/harbour/routines/").content.decode())
+
+
+def test_a_member_is_offered_only_what_they_may_do(client: Client, routine: Routine) -> None:
+    Routine.objects.filter(pk=routine.pk).update(enabled=False, off_reason="never_on")
+    capped = make_run(routine, RunStatus.STOP_COST)
+    restarted = make_run(routine, RunStatus.FAIL_RESTART, cause="ours")
+    good = make_run(routine)
+    client.force_login(make_member(routine.workspace, Role.MEMBER))
+    assert "Raise the cap" not in page_of(client, capped)
+    assert "Keep it?" not in page_of(client, good)
+    assert 'class="btn ink" data-once' in page_of(client, restarted)
+    history = client.get("/w/harbour/routines/brief/").content.decode()
+    assert "Raise the cap" not in history and 'role="switch"' not in history
+    assert 'role="switch"' not in client.get("/w/harbour/routines/").content.decode()
+    client.force_login(make_member(routine.workspace, Role.ADMIN))
+    assert "Raise the cap" in page_of(client, capped)
+    assert 'role="switch"' in client.get("/w/harbour/routines/").content.decode()
