@@ -6,7 +6,7 @@ from time import perf_counter
 
 from django.db import connection, transaction
 
-from foundation import database_clock
+from foundation import clock, database_clock
 from routines_app.models import Routine
 from routines_app.producers.timer import BATCH, scan
 from tests.bench.ground import Ground
@@ -32,7 +32,8 @@ SELECT gen_random_uuid(), fire, routine, %(workspace)s, %(machine)s, %(number)s,
        '{}', %(now)s, 0, 0, 0, 0, 0, '', '', '{}', '{}', '', '', ''
 FROM unnest(%(fires)s::bigint[], %(routines)s::bigint[]) AS u(fire, routine)
 """
-# A routine asked for again within the same second is asked for once: each herd is of its own.
+# Each herd is due at a second of its own: a routine is asked for once a second at most.
+_LONG_DUE = clock.now()
 _ages = itertools.count(1)
 _numbers = itertools.count(1_000_000)
 
@@ -80,9 +81,8 @@ def _scan(count: int) -> float:
     """Seconds of one scan with all routines due."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "UPDATE routines_app_routine SET evaluated_until = NULL, "
-            "next_fire_at = clock_timestamp() - interval '1 second' * %s",
-            [next(_ages)],
+            "UPDATE routines_app_routine SET evaluated_until = NULL, next_fire_at = %s",
+            [_LONG_DUE - timedelta(seconds=next(_ages))],
         )
     settle("routines_app_routine")
     began = perf_counter()
