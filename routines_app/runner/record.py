@@ -1,17 +1,17 @@
 """Every change of a run's status after its insert, each guarded by the claim's token."""
 
-from datetime import datetime
+import uuid
+from datetime import datetime, timedelta
 
 import structlog
-from django.db import transaction
-from django.db.models import F
+from django.db import connection, transaction
 
 from billing.holds import free_hold
 from billing.ledger import charge_run, refund_run
-from foundation import database_clock
+from foundation import clock, database_clock
 from routines_app.delivery import tell
 from routines_app.fires import Claim
-from routines_app.models import Fire, Routine, RoutineTotals, Run
+from routines_app.models import Routine, Run
 from routines_app.rules.status import OPEN_STATUSES, RunStatus
 from routines_app.runner.ending import Ending
 
@@ -64,29 +64,44 @@ def finish(claim: Claim, ending: Ending) -> bool:
     False when the claim is lost or the run is over: then nothing was written.
     """
     with transaction.atomic():
-        fire = (
-            Fire.objects.select_for_update()
-            .filter(pk=claim.fire_id, claim_token=claim.token, closed_at__isnull=True)
-            .first()
-        )
-        return fire is not None and _close(fire, ending)
+        return _close(_held(claim.fire_id, claim.token), ending)
 
 
 def finish_unclaimed(fire_id: int, ending: Ending) -> bool:
     """End a run that nobody holds, which a person stopped; False when it's too late for that."""
     with transaction.atomic():
-        fire = (
-            Fire.objects.select_for_update()
-            .filter(pk=fire_id, claim_token__isnull=True, closed_at__isnull=True)
-            .first()
-        )
-        return fire is not None and _close(fire, ending)
+        return _close(_held(fire_id, None), ending)
 
 
-def _close(fire: Fire, ending: Ending) -> bool:
-    now = database_clock.now()
-    routine = Routine.objects.select_for_update().get(pk=fire.routine_id)
-    run = Run.objects.select_for_update().get(fire_id=fire.pk)
+# Always the fire first, then its run, then the routine: whoever brings a dead runner's work on
+# locks in this order too.
+_HOLD_FIRE = """
+SELECT clock_timestamp() FROM routines_app_fire
+WHERE id = %s AND claim_token IS NOT DISTINCT FROM %s AND closed_at IS NULL
+FOR NO KEY UPDATE
+"""
+
+
+def _held(fire_id: int, token: uuid.UUID | None) -> tuple[Run, datetime] | None:
+    """The run of an open fire with this token, with its routine, both locked, and the time."""
+    with connection.cursor() as cursor:
+        cursor.execute(_HOLD_FIRE, [fire_id, token])
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    run = (
+        Run.objects.select_related("routine", "fire")
+        .select_for_update(of=("self", "routine"), no_key=True)
+        .get(fire_id=fire_id)
+    )
+    return run, row[0] + timedelta(seconds=clock.offset_seconds())
+
+
+def _close(held: tuple[Run, datetime] | None, ending: Ending) -> bool:
+    if held is None:
+        return False
+    run, now = held
+    routine = run.routine
     if RunStatus(run.status) not in OPEN_STATUSES:
         return False
     began = run.effects_begun_at is not None
@@ -110,22 +125,38 @@ def _close(fire: Fire, ending: Ending) -> bool:
     if ending.ours and run.spent:
         refund_run(run.workspace_id, run.key, run.spent, "Our fault, so we pay", now)
     free_hold(run.key, now)
-    _count(routine, run, ending, began)
-    run.save()
-    Fire.objects.filter(pk=fire.pk).update(closed_at=now)
+    _count(routine, run, ending)
+    run.save(update_fields=_ENDED)
+    with connection.cursor() as cursor:
+        cursor.execute(_CLOSE, {
+            "fire": run.fire_id, "routine": routine.pk, "now": now, "runs": int(began),
+            "refusals": int(ending.status.refused), "failures": int(ending.status.failed),
+            # What we refund isn't theirs.
+            "spent": 0 if ending.ours else run.spent,
+        })  # fmt: skip
     tell(run, routine)
     return True
 
 
-def _count(routine: Routine, run: Run, ending: Ending, began: bool) -> None:
+_ENDED = [
+    "status", "finished_at", "facts", "headline", "body", "changed", "cause", "spent",
+    "input_tokens", "cached_tokens", "output_tokens", "requests", "state_after",
+]  # fmt: skip
+
+_CLOSE = """
+WITH closed AS (UPDATE routines_app_fire SET closed_at = %(now)s WHERE id = %(fire)s)
+INSERT INTO routines_app_routinetotals AS t (routine_id, runs, refusals, failures, spent)
+VALUES (%(routine)s, %(runs)s, %(refusals)s, %(failures)s, %(spent)s)
+ON CONFLICT (routine_id) DO UPDATE
+SET runs = t.runs + excluded.runs, refusals = t.refusals + excluded.refusals,
+    failures = t.failures + excluded.failures, spent = t.spent + excluded.spent
+"""
+
+
+def _count(routine: Routine, run: Run, ending: Ending) -> None:
+    """The streak, and what it or the schedule turns off; written only when it changed."""
     status = ending.status
-    RoutineTotals.objects.get_or_create(routine=routine)
-    RoutineTotals.objects.filter(routine=routine).update(
-        runs=F("runs") + int(began),
-        refusals=F("refusals") + int(status.refused),
-        failures=F("failures") + int(status.failed),
-        spent=F("spent") + (0 if ending.ours else run.spent),  # what we refund isn't theirs
-    )
+    streak, enabled = routine.streak, routine.enabled
     if status.completed:
         routine.streak = 0
     elif status.may_count and not ending.ours:
@@ -138,6 +169,7 @@ def _count(routine: Routine, run: Run, ending: Ending, began: bool) -> None:
         routine.enabled, routine.off_reason, routine.off_at = False, "once", run.finished_at
         routine.next_fire_at = None
         run.facts = {**run.facts, "was_once": True}
-    routine.save(
-        update_fields=["streak", "enabled", "off_reason", "off_by", "off_at", "next_fire_at"]
-    )
+    if (routine.streak, routine.enabled) != (streak, enabled):
+        routine.save(
+            update_fields=["streak", "enabled", "off_reason", "off_by", "off_at", "next_fire_at"]
+        )

@@ -52,7 +52,7 @@ def take_fire(fire_id: int) -> None:
     """Take one fire and bring it to its row. Harmless when somebody else has it or it is over."""
     if draining.is_set():
         return  # it stays queued for the next runner
-    claim = claim_fire(fire_id, worker_name(), database_clock.now())
+    claim = claim_fire(fire_id, worker_name())
     if claim is None:
         return
     with structlog.contextvars.bound_contextvars(fire=fire_id, run=claim.run_id):

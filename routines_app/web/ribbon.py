@@ -50,9 +50,7 @@ class Today:
     slept: str
 
 
-def today_of(
-    workspace: Workspace, routines: Sequence[Routine], now: datetime, zone: str
-) -> Today:
+def today_of(workspace: Workspace, routines: Sequence[Routine], now: datetime, zone: str) -> Today:
     """Today in the viewer's zone."""
     place = zones.as_zone(zone)
     day = now.astimezone(place).date()
@@ -131,9 +129,7 @@ def _slept(past: Sequence[Mark], day: date, zone: str, now: datetime) -> str:
     if now.astimezone(place).time() >= time(12):
         return ""
     idle = (Shape.RING, Shape.WAITING, None)
-    ran = sum(
-        mark.at.astimezone(place).time() < DAWN and mark.shape not in idle for mark in past
-    )
+    ran = sum(mark.at.astimezone(place).time() < DAWN and mark.shape not in idle for mark in past)
     return f"{count_words(ran)} ran while you slept" if ran else ""
 
 

@@ -50,9 +50,7 @@ def after_this(run: Run, now: datetime, zone: str) -> Neighbour | None:
 def lately(run: Run, now: datetime, zone: str) -> str:
     """How many quiet checks there were in a row up to this one, and when a turn last began."""
     earlier = Run.objects.filter(routine_id=run.routine_id, number__lte=run.number)
-    loud = (
-        earlier.exclude(status=RunStatus.NOTHING_TO_DO).order_by("-number").values("number")[:1]
-    )
+    loud = earlier.exclude(status=RunStatus.NOTHING_TO_DO).order_by("-number").values("number")[:1]
     since = loud[0]["number"] if loud else 0
     quiet = earlier.filter(number__gt=since).count()
     turn = earlier.filter(turn_at__isnull=False).order_by("-number").first()

@@ -31,6 +31,4 @@ def write_row(number: int) -> None:
 @app.task(name="bare.start_row")
 def start_row(row: int) -> None:
     """A job that begins: its row says when."""
-    session().execute(
-        "UPDATE bare_job SET started_at = clock_timestamp() WHERE id = %s", [row]
-    )
+    session().execute("UPDATE bare_job SET started_at = clock_timestamp() WHERE id = %s", [row])

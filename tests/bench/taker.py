@@ -10,7 +10,6 @@ import django
 
 django.setup()
 
-from foundation import database_clock  # noqa: E402
 from routines_app.fires import claim_fire, waiting_fires  # noqa: E402
 from routines_app.rules.status import RunStatus  # noqa: E402
 from routines_app.runner.ending import Ending  # noqa: E402
@@ -25,7 +24,7 @@ def main(share: int) -> None:
     sys.stdin.readline()
     name = worker_name()
     for fire_id in fires:
-        claim = claim_fire(fire_id, name, database_clock.now())
+        claim = claim_fire(fire_id, name)
         assert claim is not None
         assert finish(claim, Ending(RunStatus.NOTHING_TO_DO))
 

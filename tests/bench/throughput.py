@@ -88,7 +88,10 @@ def _taken(ground: Ground, routines: list[Routine]) -> float:
         started = [
             stack.enter_context(
                 ground.process(
-                    f"taker{share}", "tests.bench.taker", str(share), stdin=subprocess.PIPE,
+                    f"taker{share}",
+                    "tests.bench.taker",
+                    str(share),
+                    stdin=subprocess.PIPE,
                     DJANGO_SETTINGS_MODULE="routines_app.settings",
                 )  # fmt: skip
             )
