@@ -32,7 +32,7 @@ def admit(claim: Claim) -> Ready | Refused | None:
     Losing the database's index of live runs is what an overlap is.
     """
     run = Run.objects.select_related(
-        "fire", "workspace", "workspace__paused_by", "machine", "routine__agent",
+        "fire", "workspace__account", "workspace__paused_by", "machine", "routine__agent",
         "routine__machine", "routine__off_by", "routine__owner",
     ).get(pk=claim.run_id)  # fmt: skip
     model = model_for(run.routine)
@@ -55,6 +55,7 @@ def admit(claim: Claim) -> Ready | Refused | None:
             )
             if moved != 1:
                 return None
+            _as_written(run, now, snapshot)
             # A run that asks no model costs nothing, so nothing is set aside for it.
             amount = run.routine.cap if isinstance(model, UsableModel) else 0
             missing = take_hold(run.workspace_id, run.key, amount, now)
@@ -74,8 +75,13 @@ def admit(claim: Claim) -> Ready | Refused | None:
         if other is not None:
             facts = {"other_number": other.number, "other_at": other.queued_at.isoformat()}
         return Refused(RunStatus.SKIP_OVERLAP, facts)
-    run.refresh_from_db()
     return Ready(run, model if isinstance(model, UsableModel) else None)
+
+
+def _as_written(run: Run, now: datetime, snapshot: dict[str, Any]) -> None:
+    """Bring the row that was read to what has just been written of it."""
+    run.status, run.waking_at, run.snapshot = RunStatus.WAKING, now, snapshot
+    run.version, run.machine = run.routine.version, run.routine.machine
 
 
 class _Short(Exception):

@@ -52,6 +52,8 @@ def wake_machine(machine: Machine, why: str) -> Woken | NotWoken:
         log.warning("wake_refused", machine=machine.slug, reason=error.sentence)
         _set_state(machine.pk, MachineState.ASLEEP, error.sentence)
         return NotWoken("refused", error.sentence)
+    if decision.already and _still_awake(machine):
+        return Woken(provider, ref, already=True)
     with transaction.atomic():
         row = Machine.objects.select_for_update().get(pk=machine.pk)
         now = database_clock.now()
@@ -62,6 +64,12 @@ def wake_machine(machine: Machine, why: str) -> Woken | NotWoken:
         if not row.spans.filter(ended_at__isnull=True).exists():
             AwakeSpan.objects.create(machine=row, started_at=now, woken_by=why[:200])
     return Woken(provider, ref, decision.already)
+
+
+def _still_awake(machine: Machine) -> bool:
+    """Note that an awake machine is used; False when it isn't awake any more."""
+    awake = Machine.objects.filter(pk=machine.pk, state=MachineState.AWAKE)
+    return awake.update(used_at=database_clock.read_there()) == 1
 
 
 def _decide(machine: Machine, why: str) -> tuple[MayWake | MayNotWake, Machine]:

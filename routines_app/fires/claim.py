@@ -3,6 +3,7 @@
 import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import Q
@@ -69,7 +70,7 @@ def claim_fire(fire_id: int, worker: str, now: datetime | None = None) -> Claim 
     `now` None is the database's own clock, read where the lease is written.
     """
     token = uuid.uuid4()
-    values = {
+    values: dict[str, Any] = {
         "fire": fire_id,
         "worker": worker,
         "token": token,

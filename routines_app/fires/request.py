@@ -94,7 +94,7 @@ def request_fires(requests: Sequence[FireRequest], now: datetime) -> dict[int, i
         "payload": [json.dumps(r.payload) for r in requests],
         "now": now,
     }
-    with transaction.atomic(), connection.cursor() as cursor:
+    with transaction.atomic(savepoint=False), connection.cursor() as cursor:
         cursor.execute(_INSERT, values)
         made = {int(fire_id): int(run_id) for fire_id, run_id in cursor.fetchall()}
         ring_for_fires(sorted(made))

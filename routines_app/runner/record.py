@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 import structlog
 from django.db import connection, transaction
+from django.db.models.expressions import RawSQL
 
 from billing.holds import free_hold
 from billing.ledger import charge_run, refund_run
@@ -20,7 +21,7 @@ log = structlog.get_logger()
 FAILURES_BEFORE_OFF = 5  # in a row; then the routine turns itself off and says so
 
 
-def advance(claim: Claim, before: RunStatus, after: RunStatus, **times: datetime) -> bool:
+def advance(claim: Claim, before: RunStatus, after: RunStatus, **times: RawSQL) -> bool:
     """Move a live run on; False when it isn't where we left it or the claim is lost."""
     return (
         Run.objects.filter(pk=claim.run_id, status=before, fire__claim_token=claim.token).update(
@@ -32,12 +33,15 @@ def advance(claim: Claim, before: RunStatus, after: RunStatus, **times: datetime
 
 def awake(claim: Claim) -> bool:
     """Note that the machine is awake; the run still counts as waking until its effects begin."""
-    return advance(claim, RunStatus.WAKING, RunStatus.WAKING, awake_at=database_clock.now())
+    return advance(claim, RunStatus.WAKING, RunStatus.WAKING, awake_at=database_clock.read_there())
 
 
-def begin_effects(claim: Claim, status: RunStatus) -> bool:
-    """Commit that effects begin, once, before any of them: after this it is never run again."""
-    now = database_clock.now()
+def begin_effects(claim: Claim, status: RunStatus, state: str) -> bool:
+    """Commit that effects begin, once, before any of them: after this it is never run again.
+
+    `state` is the text of state.md as the run found it.
+    """
+    now = database_clock.read_there()
     times = {"effects_begun_at": now}
     if status is RunStatus.RUNNING:
         times["turn_at"] = now
@@ -47,14 +51,14 @@ def begin_effects(claim: Claim, status: RunStatus) -> bool:
             status=RunStatus.WAKING,
             effects_begun_at__isnull=True,
             fire__claim_token=claim.token,
-        ).update(status=status, **times)
+        ).update(status=status, state_before=state, **times)
         == 1
     )
 
 
 def checked(claim: Claim) -> bool:
     """The check found something: the turn begins."""
-    now = database_clock.now()
+    now = database_clock.read_there()
     return advance(claim, RunStatus.CHECKING, RunStatus.RUNNING, checked_at=now, turn_at=now)
 
 

@@ -1,5 +1,7 @@
 """Where a run's steps and spending are stored, each write guarded by the claim's token."""
 
+from datetime import datetime
+
 from django.db import transaction
 
 from foundation import database_clock
@@ -25,7 +27,7 @@ class StoredSteps:
 
     def record(self, step: NewStep) -> None:
         with transaction.atomic():
-            self._still_ours()
+            now = self._still_ours()
             self.count += 1
             Step.objects.create(
                 run_id=self.claim.run_id,
@@ -36,7 +38,7 @@ class StoredSteps:
                 cost=step.cost,
                 seconds=step.seconds,
                 facts=step.facts,
-                at=database_clock.now(),
+                at=now,
             )
         self.lease.check()
 
@@ -51,15 +53,18 @@ class StoredSteps:
                 requests=usage.requests,
             )
 
-    def _still_ours(self) -> None:
-        ours = (
+    def _still_ours(self) -> datetime:
+        """Lock the fire and return the database's time. Raises TurnInterrupted."""
+        now: datetime | None = (
             Fire.objects.select_for_update()
             .filter(pk=self.claim.fire_id, claim_token=self.claim.token, closed_at__isnull=True)
-            .exists()
+            .values_list(database_clock.read_there(), flat=True)
+            .first()
         )
-        if not ours:
+        if now is None:
             self.lease.why = Why.LOST
             raise TurnInterrupted(Why.LOST)
+        return now
 
 
 def _clean(text: str) -> str:

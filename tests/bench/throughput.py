@@ -93,7 +93,7 @@ def _taken(ground: Ground, routines: list[Routine]) -> float:
                     str(share),
                     stdin=subprocess.PIPE,
                     DJANGO_SETTINGS_MODULE="routines_app.settings",
-                )  # fmt: skip
+                )
             )
             for share in (0, 1)
         ]
