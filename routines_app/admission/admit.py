@@ -31,10 +31,11 @@ def admit(claim: Claim) -> Ready | Refused | None:
 
     Losing the database's index of live runs is what an overlap is.
     """
+    # Who turned it off or paused it is read only where that is what refuses it: each table more
+    # costs every run some of its start.
     run = Run.objects.select_related(
-        "fire", "workspace__account", "workspace__paused_by", "machine", "routine__agent",
-        "routine__machine", "routine__off_by", "routine__owner",
-    ).get(pk=claim.run_id)  # fmt: skip
+        "fire", "workspace__account", "routine__agent", "routine__machine"
+    ).get(pk=claim.run_id)
     model = model_for(run.routine)
     now = database_clock.now()
     decision = decide(_facts(run, model, now))
@@ -99,7 +100,7 @@ def _facts(run: Run, model: UsableModel | Unusable | None, now: datetime) -> Adm
         by_person=fire.requested_by_id is not None,
         enabled=routine.enabled and routine.deleted_at is None,
         off_reason=routine.off_reason,
-        off_by=str(routine.off_by or ""),
+        off_by="" if routine.enabled else str(routine.off_by or ""),
         workspace_paused=run.workspace.paused_at is not None,
         paused_by=str(run.workspace.paused_by or ""),
         schedule_changed=fire.schedule_version is not None

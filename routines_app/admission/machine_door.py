@@ -17,6 +17,7 @@ from machines.providers.base import MachineError, Provider, Ref, WakeTimeout
 
 log = structlog.get_logger()
 
+_STATE = ["state", "state_since", "state_reason"]
 _FALLING_ASLEEP = 10.0  # seconds that a wake waits for a machine that is going to sleep
 
 
@@ -56,13 +57,12 @@ def wake_machine(machine: Machine, why: str) -> Woken | NotWoken:
         return Woken(provider, ref, already=True)
     with transaction.atomic():
         row = Machine.objects.select_for_update().get(pk=machine.pk)
-        now = database_clock.now()
-        row.used_at = now
-        row.save(update_fields=["used_at"])
+        now = row.used_at = database_clock.now()
         if row.state != MachineState.AWAKE:
-            move_machine(row, MachineState.AWAKE, why)
-        if not row.spans.filter(ended_at__isnull=True).exists():
-            AwakeSpan.objects.create(machine=row, started_at=now, woken_by=why[:200])
+            row.state, row.state_since, row.state_reason = MachineState.AWAKE, now, why[:200]
+        row.save(update_fields=["used_at", *_STATE])
+        span = AwakeSpan(machine=row, started_at=now, woken_by=why[:200])
+        AwakeSpan.objects.bulk_create([span], ignore_conflicts=True)  # one is open at most
     return Woken(provider, ref, decision.already)
 
 
@@ -132,7 +132,7 @@ def move_machine(row: Machine, state: MachineState, why: str) -> None:
     row.state = state
     row.state_since = database_clock.now()
     row.state_reason = why[:200]
-    row.save(update_fields=["state", "state_since", "state_reason"])
+    row.save(update_fields=_STATE)
 
 
 def _set_state(machine_id: int, state: MachineState, why: str) -> None:

@@ -12,6 +12,7 @@ class Sizes:
     herd: int
     herds: int
     jobs: int
+    whole_jobs: int
     job_rounds: int
     starts: int
     runs: tuple[int, int]
@@ -26,6 +27,7 @@ USUAL = Sizes(
     herd=10_000,
     herds=5,
     jobs=2_000,
+    whole_jobs=300,
     job_rounds=3,
     starts=60,
     runs=(100_000, 1_000_000),
@@ -40,6 +42,7 @@ QUICK = Sizes(
     herd=200,
     herds=2,
     jobs=30,
+    whole_jobs=10,
     job_rounds=1,
     starts=3,
     runs=(300, 900),

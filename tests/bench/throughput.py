@@ -30,11 +30,12 @@ def measure(ground: Ground, sizes: Sizes) -> list[Result]:
         return [Result("no-op fires a second", "", "", None, "redis-server isn't installed")]
     ground.use("queue")
     routines = machine_each(sizes.jobs, check="exit 1")
+    few = routines[: sizes.whole_jobs]
     bare, taken, whole = [], [], []
     for _ in range(sizes.job_rounds):
         bare.append(_bare(ground, sizes.jobs))
         taken.append(_taken(ground, routines))
-        whole.append(_whole(ground, routines))
+        whole.append(_whole(ground, few))
     ratio, whole_ratio = median(taken) / median(bare), median(whole) / median(bare)
     numbers = {
         "bare_per_s": median(bare), "taken_per_s": median(taken), "whole_per_s": median(whole)
