@@ -43,7 +43,7 @@ def take_hold(
         )
         if Hold.objects.filter(run_key=run_key).exists():
             return None
-        missing = _missing(account, amount, now)
+        missing = _missing(account, amount, now) if amount else None
         if missing is None:
             Hold.objects.create(
                 workspace_id=workspace_id, run_key=run_key, amount=amount, taken_at=now

@@ -10,6 +10,7 @@ from django.db import transaction
 from billing.models import Account
 from billing.plans import plan_of
 from foundation import clock, database_clock
+from foundation.failpoints import failpoint
 from machines.access import provider_for
 from machines.lifecycle import MachineState, MayNotWake, MayWake, WakeFacts, decide_wake
 from machines.models import AwakeSpan, Machine
@@ -63,6 +64,8 @@ def wake_machine(machine: Machine, why: str) -> Woken | NotWoken:
         row.save(update_fields=["used_at", *_STATE])
         span = AwakeSpan(machine=row, started_at=now, woken_by=why[:200])
         AwakeSpan.objects.bulk_create([span], ignore_conflicts=True)  # one is open at most
+        failpoint("wake.before")
+    failpoint("wake.after")
     return Woken(provider, ref, decision.already)
 
 

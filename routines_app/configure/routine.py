@@ -18,9 +18,11 @@ from routines_app.configure.content import (
 )
 from routines_app.configure.next_fire import set_next_fire
 from routines_app.configure.validate import problems
+from routines_app.fires.owed import note_on_span, settle_due
+from routines_app.fires.withdraw import withdraw_fires
 from routines_app.models import Routine, RoutineTotals, RoutineVersion, Run
 from routines_app.rules.schedule import expressions
-from routines_app.rules.status import LIVE_STATUSES
+from routines_app.rules.status import LIVE_STATUSES, RunStatus
 
 _RESERVED_SLUGS = {"new", "schedule"}
 
@@ -80,6 +82,8 @@ def create_routine(
         routine.save()
         RoutineTotals.objects.create(routine=routine)
         _keep_version(routine, person, now, content)
+        note_on_span(routine, now)
+    _warm_up(routine)
     return routine
 
 
@@ -107,6 +111,8 @@ def configure_routine(
         before = content_of(held)
         if before.as_json() == content.as_json():
             return Configured(held, changed=False)
+        if before.schedule != content.schedule:
+            settle_due(held, now)
         _fill(held, content)
         held.version += 1
         if before.schedule != content.schedule:
@@ -114,6 +120,10 @@ def configure_routine(
             set_next_fire(held, now)
         held.save()
         _keep_version(held, person, now, content)
+        note_on_span(held, now)
+        # what the old schedule asked for and nobody has begun won't come any more
+        withdraw_fires(held, RunStatus.SKIP_CHANGED, {}, before=held.schedule_version)
+    _warm_up(held)
     return Configured(held, changed=True)
 
 
@@ -132,8 +142,8 @@ def turn_on(routine: Routine, person: User) -> Routine | Refused:
             held.evaluated_until = max(now, held.evaluated_until or now)
             set_next_fire(held, now)
             held.save()
-    if held.machine is not None and held.machine.state == MachineState.ARCHIVED:
-        bring_back(held.machine, held.name)
+            note_on_span(held, now)
+    _warm_up(held)
     return held
 
 
@@ -142,12 +152,22 @@ def turn_off(routine: Routine, person: User) -> Routine:
     now = database_clock.now()
     with transaction.atomic():
         held = Routine.objects.select_for_update().get(pk=routine.pk)
+        settle_due(held, now)
         if held.enabled:
             held.enabled = False
             held.off_reason, held.off_by, held.off_at = "person", person, now
             held.next_fire_at = None
             held.save()
+            note_on_span(held, now)
     return held
+
+
+def _warm_up(routine: Routine) -> None:
+    """Have the machine of a routine that is on brought back from cold storage."""
+    machine = routine.machine
+    if routine.enabled and machine is not None and machine.state == MachineState.ARCHIVED:
+        bring_back(machine, routine.name)
+        machine.refresh_from_db()
 
 
 def _fill(routine: Routine, content: RoutineContent) -> None:

@@ -5,6 +5,8 @@ from datetime import datetime
 from django.db import transaction
 
 from foundation import database_clock
+from foundation.failpoints import failpoint
+from routines_app.delivery.attention import settled_since, supersede
 from routines_app.fires.beats import beat
 from routines_app.models import Delivery, Notice
 from routines_app.rules.status import Rings
@@ -27,6 +29,8 @@ def deliver(delivery_id: int) -> None:
         _ring_the_bell(row, now)
         row.state, row.ended_at, row.tries = "taken", now, row.tries + 1
         row.save(update_fields=["state", "ended_at", "tries"])
+        failpoint("deliver.before")
+    failpoint("deliver.after")
 
 
 def deliver_waiting() -> int:
@@ -41,12 +45,15 @@ def deliver_waiting() -> int:
 
 
 def _ring_the_bell(row: Delivery, now: datetime) -> None:
+    needs = row.run.state.rings in (Rings.YES, Rings.SELDOM) and not settled_since(row.run)
+    if needs:
+        supersede(row.run)
     Notice.objects.get_or_create(
         run=row.run,
         defaults={
             "workspace_id": row.workspace_id,
             "routine_id": row.run.routine_id,
-            "needs_someone": row.run.state.rings in (Rings.YES, Rings.SELDOM),
+            "needs_someone": needs,
             "rung_at": now,
         },
     )

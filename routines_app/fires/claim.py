@@ -5,14 +5,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Q
 
 from foundation import clock
+from foundation.failpoints import failpoint
 from routines_app.models import Fire, Run
 from routines_app.rules.status import LIVE_STATUSES, RunStatus
 
-LEASE = timedelta(seconds=45)
+LEASE = timedelta(seconds=settings.LEASE_SECONDS)
 
 
 @dataclass(frozen=True)
@@ -78,11 +80,16 @@ def claim_fire(fire_id: int, worker: str, now: datetime | None = None) -> Claim 
         "now": now,
         "offset": timedelta(seconds=clock.offset_seconds()),
     }
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(_LOCK_MACHINE, [fire_id])
-        cursor.execute(_CLAIM, values)
-        row = cursor.fetchone()
-    return None if row is None else Claim(fire_id, int(row[0]), token)
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute(_LOCK_MACHINE, [fire_id])
+            cursor.execute(_CLAIM, values)
+            row = cursor.fetchone()
+        if row is None:
+            return None
+        failpoint("claim.before")
+    failpoint("claim.after")
+    return Claim(fire_id, int(row[0]), token)
 
 
 def renew_lease(claim: Claim, now: datetime) -> bool:

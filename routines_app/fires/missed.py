@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.db import connection, transaction
 
-from routines_app.models import Notice
+from routines_app.models import Notice, OnSpan, Routine
 from routines_app.rules.grace import MissedRange
 from routines_app.rules.occurrence import occurrence_key
 
@@ -66,7 +66,9 @@ INSERT INTO routines_app_run (
 SELECT gen_random_uuid(), f.id, f.routine_id, f.workspace_id, h.machine_id,
        c.before + row_number() OVER (PARTITION BY f.routine_id ORDER BY f.due_at, f.id),
        'skip_missed', 0, '{}'::jsonb, %(now)s, %(now)s, 0, 0, 0, 0, 0,
-       '', '', %(facts)s::jsonb, '{}'::jsonb, 'ours', '', ''
+       '', '', %(facts)s::jsonb
+           || CASE WHEN f.routine_id = ANY(%(once)s) THEN '{"was_once": true}' ELSE '{}' END::jsonb,
+       '{}'::jsonb, 'ours', '', ''
 FROM fired f JOIN held h ON h.id = f.routine_id JOIN counted c ON c.id = f.routine_id
 RETURNING workspace_id
 """
@@ -94,12 +96,24 @@ def record_missed(missed: Sequence[Missed], down_from: datetime, now: datetime) 
         "facts": json.dumps(facts),
     }
     with transaction.atomic():
+        values["once"] = _turn_off_once(values["routine"], now)
         with connection.cursor() as cursor:
             cursor.execute(_INSERT, values)
             new = cursor.fetchall()
         if new:
             _digest(missed, facts, down_from, now)
     return len(new)
+
+
+def _turn_off_once(routine_ids: list[int], now: datetime) -> list[int]:
+    """A schedule that comes once is over when that once was missed; whose it was."""
+    once = Routine.objects.filter(pk__in=routine_ids, schedule_kind="once", enabled=True)
+    ids = list(once.order_by("pk").select_for_update().values_list("pk", flat=True))
+    Routine.objects.filter(pk__in=ids).update(
+        enabled=False, off_reason="once", off_at=now, off_by=None, next_fire_at=None
+    )
+    OnSpan.objects.filter(routine_id__in=ids, ended_at__isnull=True).update(ended_at=now)
+    return ids
 
 
 def _key(span: MissedRange) -> str:

@@ -3,7 +3,7 @@
 from routines_app.models.agent import Agent, AgentRuntime, AgentVersion, ModelKey
 from routines_app.models.beat import Beat
 from routines_app.models.notice import Delivery, Notice
-from routines_app.models.routine import Routine, RoutineTotals, RoutineVersion, Trigger
+from routines_app.models.routine import OnSpan, Routine, RoutineTotals, RoutineVersion, Trigger
 from routines_app.models.run import Fire, Run, Step
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Fire",
     "ModelKey",
     "Notice",
+    "OnSpan",
     "Routine",
     "RoutineTotals",
     "RoutineVersion",

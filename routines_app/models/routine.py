@@ -140,6 +140,32 @@ class RoutineVersion(models.Model):
         return f"{self.routine} v{self.number}"
 
 
+class OnSpan(models.Model):
+    """One stretch in which a routine was on with one schedule: what it owed, and so what an audit
+    looks for. Owed is what was due after `started_at` and up to `ended_at`, None while it goes on.
+
+    `schedule` is as `rules.schedule.to_json` writes it.
+    """
+
+    routine = models.ForeignKey(Routine, on_delete=models.CASCADE, related_name="on_spans")
+    schedule = models.JSONField()
+    started_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["routine"],
+                condition=models.Q(ended_at__isnull=True),
+                name="one_open_on_span_a_routine",
+            )
+        ]
+        indexes = [models.Index(fields=["routine", "started_at"], name="on_span_in_order")]
+
+    def __str__(self) -> str:
+        return f"{self.routine} since {self.started_at}"
+
+
 class RoutineTotals(models.Model):
     """Counters of a routine, moved in the transaction that records a run.
 

@@ -29,6 +29,7 @@ __all__ = [
     "describe_schedule",
     "expressions",
     "from_json",
+    "instants_between",
     "next_occurrence",
     "occurrences_between",
     "preview",
@@ -90,6 +91,21 @@ def occurrences_between(schedule: Schedule, start: datetime, end: datetime) -> i
         return int(start <= _instant(schedule) < end)
     parsed = [cron.parsed for cron in crons(schedule)]
     return cron_spread.count(parsed, start, end, zones.as_zone(schedule.zone))
+
+
+def instants_between(schedule: Schedule, start: datetime, end: datetime) -> set[int]:
+    """Every occurrence from `start` up to, but not at, `end` (aware, whole seconds), each as whole
+    seconds from 1970. All are held at once: ask for weeks, not for decades."""
+    if schedule.kind is ScheduleKind.ONCE:
+        at = _instant(schedule)
+        return {int(at.timestamp())} if start <= at < end else set()
+    zone = zones.as_zone(schedule.zone)
+    return {
+        base + at
+        for cron in crons(schedule)
+        for base, offsets in cron_spread.spans(cron.parsed, start, end, zone)
+        for at in offsets
+    }
 
 
 def dates_are_distinct(instants: Iterable[datetime], zone: str) -> bool:

@@ -82,7 +82,7 @@ def sentence_of(status: str, facts: RunFacts) -> Sentence:
         return Sentence(
             made.lead,
             made.rest,
-            _two(made.second, "Fifth failure in a row: the routine turned itself off."),
+            _two(_stop(made.second), "Fifth failure in a row: the routine turned itself off."),
             made.act,
         )
     return made
@@ -134,7 +134,7 @@ def _ended(status: RunStatus, facts: RunFacts) -> Sentence:
         case RunStatus.DONE_CHANGED:
             changed = _files(facts.files_changed)
             if facts.headline:
-                return Sentence("Done.", _stop(facts.headline), changed)
+                return Sentence("Done.", _stop(_capital(facts.headline)), changed)
             return Sentence("Done.", _two("It left no summary.", changed))
         case RunStatus.DONE_UNCHANGED:
             since = f" since {facts.since}" if facts.since else ""
@@ -366,7 +366,7 @@ def _two(first: str, second: str, between: str = " ") -> str:
 
 def _stop(text: str) -> str:
     text = text.strip()
-    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
+    return text if not text or text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
 def _capital(text: str) -> str:

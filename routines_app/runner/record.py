@@ -10,14 +10,20 @@ from django.db.models.expressions import RawSQL
 from billing.holds import free_hold
 from billing.ledger import charge_run, refund_run
 from foundation import clock, database_clock
+from foundation.failpoints import failpoint
 from routines_app.delivery import tell
 from routines_app.fires import Claim
-from routines_app.models import Routine, Run
+from routines_app.fires.owed import note_on_span, settle_due
+from routines_app.models import Fire, Routine, Run
+from routines_app.rules.kinds import ScheduleKind
+from routines_app.rules.occurrence import occurrence_key
+from routines_app.rules.schedule import next_occurrence
 from routines_app.rules.status import OPEN_STATUSES, RunStatus
 from routines_app.runner.ending import Ending
 
 log = structlog.get_logger()
 
+_MOMENT = timedelta(microseconds=1)
 FAILURES_BEFORE_OFF = 5  # in a row; then the routine turns itself off and says so
 
 
@@ -41,6 +47,7 @@ def begin_effects(claim: Claim, status: RunStatus, state: str) -> bool:
 
     `state` is the text of state.md as the run found it.
     """
+    failpoint("effects.before")
     now = database_clock.read_there()
     times = {"effects_begun_at": now}
     if status is RunStatus.RUNNING:
@@ -68,7 +75,10 @@ def finish(claim: Claim, ending: Ending) -> bool:
     False when the claim is lost or the run is over: then nothing was written.
     """
     with transaction.atomic():
-        return _close(_held(claim.fire_id, claim.token), ending)
+        closed = _close(_held(claim.fire_id, claim.token), ending)
+        failpoint("record.before")
+    failpoint("record.after")
+    return closed
 
 
 def finish_unclaimed(fire_id: int, ending: Ending) -> bool:
@@ -114,6 +124,7 @@ def _close(held: tuple[Run, datetime] | None, ending: Ending) -> bool:
     run.facts = {**run.facts, **ending.facts}
     run.headline = ending.headline[:300]
     run.body = ending.body
+    run.doing = {}
     run.changed = ending.changed
     run.cause = "ours" if ending.ours else ("theirs" if ending.status.failed else "")
     if ending.spent is not None:
@@ -128,8 +139,9 @@ def _close(held: tuple[Run, datetime] | None, ending: Ending) -> bool:
     charge_run(run.workspace_id, run.key, run.spent, f"{routine.name}, run {run.number}", now)
     if ending.ours and run.spent:
         refund_run(run.workspace_id, run.key, run.spent, "Our fault, so we pay", now)
+    failpoint("bill.before")
     free_hold(run.key, now)
-    _count(routine, run, ending)
+    _count(routine, run, ending, now)
     run.save(update_fields=_ENDED)
     with connection.cursor() as cursor:
         cursor.execute(_CLOSE, {
@@ -157,7 +169,7 @@ SET runs = t.runs + excluded.runs, refusals = t.refusals + excluded.refusals,
 """
 
 
-def _count(routine: Routine, run: Run, ending: Ending) -> None:
+def _count(routine: Routine, run: Run, ending: Ending, now: datetime) -> None:
     """The streak, and what it or the schedule turns off; written only when it changed."""
     status = ending.status
     streak, enabled = routine.streak, routine.enabled
@@ -166,14 +178,28 @@ def _count(routine: Routine, run: Run, ending: Ending) -> None:
     elif status.may_count and not ending.ours:
         routine.streak += 1
         if routine.streak >= FAILURES_BEFORE_OFF and routine.enabled:
-            routine.enabled, routine.off_reason = False, "failures"
-            routine.off_at, routine.off_by, routine.next_fire_at = run.finished_at, None, None
+            _turn_itself_off(routine, "failures", now)
             run.facts = {**run.facts, "turned_off": True}
-    if routine.schedule_kind == "once" and run.fire.source == "timer" and routine.enabled:
-        routine.enabled, routine.off_reason, routine.off_at = False, "once", run.finished_at
-        routine.next_fire_at = None
+    if routine.enabled and _was_its_once(routine, run.fire):
+        _turn_itself_off(routine, "once", now)
         run.facts = {**run.facts, "was_once": True}
     if (routine.streak, routine.enabled) != (streak, enabled):
         routine.save(
             update_fields=["streak", "enabled", "off_reason", "off_by", "off_at", "next_fire_at"]
         )
+    if enabled and not routine.enabled:
+        note_on_span(routine, now)
+
+
+def _turn_itself_off(routine: Routine, why: str, now: datetime) -> None:
+    """`why`: failures or once. What was due by now and not scanned yet is asked for first."""
+    settle_due(routine, now)
+    routine.enabled, routine.off_reason = False, why
+    routine.off_at, routine.off_by, routine.next_fire_at = now, None, None
+
+
+def _was_its_once(routine: Routine, fire: Fire) -> bool:
+    """Whether this fire was for the one instant of a schedule that comes once, whoever asked."""
+    if routine.schedule_kind != ScheduleKind.ONCE or fire.dedup_key != occurrence_key(fire.due_at):
+        return False
+    return next_occurrence(routine.schedule, fire.due_at - _MOMENT) == fire.due_at

@@ -17,7 +17,9 @@ from accounts.access import workspaces_of
 from accounts.models import Membership, User, Workspace
 from billing.models import Account
 from machines.models import Machine
-from routines_app.models import Agent, Notice, Routine
+from routines_app.delivery.attention import how_many_need_someone
+from routines_app.models import Agent, Routine
+from routines_app.web.banner import Banner, banner_of
 
 PLAN_NAMES = {"self-hosted": "Self-hosted", "free": "Free", "pro": "Pro"}
 
@@ -45,6 +47,8 @@ class Frame:
     bell: NavItem | None
     plan_line: str
     at_me: bool
+    banner: Banner | None = None
+    settings: NavItem | None = None
 
 
 def shell(request: HttpRequest) -> dict[str, object]:
@@ -69,7 +73,7 @@ def frame_of(request: HttpRequest) -> Frame:
     at_me = request.path == reverse("me")
     if here is None:
         return Frame(None, (), (), (), None, "", at_me)
-    places = _Places(request.path, here)
+    places = _Places(request.path, here, cast(User, person))
     return Frame(
         workspace=here,
         others=tuple(other for other in mine if other.pk != here.pk),
@@ -78,6 +82,8 @@ def frame_of(request: HttpRequest) -> Frame:
         bell=places.bell(),
         plan_line=_plan_line(here),
         at_me=at_me,
+        banner=banner_of(here, cast(User, person)),
+        settings=places.at("settings", "Settings"),
     )
 
 
@@ -94,10 +100,11 @@ def _number(rows: QuerySet[Any]) -> Coalesce:
 
 @dataclass(frozen=True)
 class _Places:
-    """The pages of one workspace, seen from the page at `path`."""
+    """The pages of one workspace, as this person sees them from the page at `path`."""
 
     path: str
     workspace: Workspace
+    person: User
 
     def at(self, name: str, label: str, count: int | None = None, **more: object) -> NavItem:
         href = reverse(name, args=[self.workspace.slug])
@@ -115,17 +122,15 @@ class _Places:
 
     @cached_property
     def counts(self) -> Mapping[str, Any]:
-        """How many of each there are, and unread notices that need someone; in one query."""
+        """How many of each there are, in one query."""
         here = Workspace.objects.filter(pk=self.workspace.pk)
         mine = {"workspace": OuterRef("pk")}
         present = {**mine, "deleted_at__isnull": True}
-        waiting = {**mine, "needs_someone": True, "read_by__isnull": True}
         return here.values(
             routine_count=_number(Routine.objects.filter(**present)),
             machine_count=_number(Machine.objects.filter(**present)),
             agent_count=_number(Agent.objects.filter(**present)),
             person_count=_number(Membership.objects.filter(**mine)),
-            waiting_count=_number(Notice.objects.filter(**waiting)),
         ).get()
 
     def tabs(self) -> tuple[NavItem, ...]:
@@ -140,8 +145,9 @@ class _Places:
         more = reverse("more", args=[self.workspace.slug])
         return (*tabs, NavItem("More", more, elsewhere, icon="more"))
 
-    def bell(self) -> NavItem | None:
-        return self._optional("bell", "Notifications", count=self.counts["waiting_count"])
+    def bell(self) -> NavItem:
+        waiting = how_many_need_someone(self.workspace, self.person)
+        return self.at("bell", "Notifications", count=waiting)
 
     def _optional(self, name: str, label: str, **more: object) -> NavItem | None:
         """A link to a page that may not be served here; None when it isn't."""
