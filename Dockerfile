@@ -16,12 +16,9 @@ ENV ROUTINES_MODE=production \
     ROUTINES_VAR=/srv/routines/var \
     DJANGO_SETTINGS_MODULE=routines_app.settings \
     PYTHONUNBUFFERED=1
-# Static files don't depend on secrets, but the settings insist on having them.
-RUN SECRET_KEY=build ENCRYPTION_KEY=build SITE_URL=https://build.invalid ALLOWED_HOSTS=build.invalid \
-    DATABASE_URL=postgresql:///build REDIS_URL=redis://build.invalid \
-    python manage.py collectstatic --noinput
 
 USER routines
 EXPOSE 8000
+# Once for each version, before its processes start: python manage.py prepare
 CMD ["uvicorn", "routines_app.asgi:application", "--host", "0.0.0.0", "--port", "8000", \
      "--proxy-headers", "--no-server-header"]

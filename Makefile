@@ -8,7 +8,7 @@ export PYTHON PORT PG_BIN
 PY = .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help up test lint format clean
+.PHONY: help up stack chaos test lint format clean
 
 help: ## List the commands
 	@echo "Routines. Commands:"
@@ -19,6 +19,14 @@ help: ## List the commands
 up: ## Start Routines on this computer, at http://localhost:8000
 	@./scripts/venv.sh
 	@exec $(PY) manage.py up
+
+stack: ## Start production's processes on this computer, without containers
+	@./scripts/venv.sh
+	@exec $(PY) manage.py stack
+
+chaos: ## Kill the product at each step, in both ways to run it, and print what came of it
+	@./scripts/venv.sh
+	@exec $(PY) -m tests.chaos
 
 test: ## Run every check and every test
 	@./scripts/venv.sh

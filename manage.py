@@ -15,6 +15,10 @@ def main() -> None:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
+    if sys.argv[1:2] == ["stack"]:
+        from routines_app.management import stack
+
+        sys.exit(stack.main(sys.argv[2:]))
     from django.core.management import execute_from_command_line
 
     execute_from_command_line(sys.argv)

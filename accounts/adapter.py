@@ -1,12 +1,17 @@
 """How sign-up behaves on this installation, and what sign-in says in the product's words."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core.exceptions import ImmediateHttpResponse
 from django.conf import settings
-from django.http import HttpRequest
+from django.db import connection, transaction
+from django.http import HttpRequest, HttpResponseRedirect
+from django.urls import reverse
 
 from accounts.models import Membership, Role, User
+
+_SIGN_UP_LOCK = 7_310_642_001  # any number of our own, the same in every process
 
 
 def place_owner() -> User | None:
@@ -43,3 +48,14 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return sign_up_open()
+
+    def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
+        """Store a new person. Where only the first may sign up, two at the same instant are told
+        apart here: the second finds the place taken."""
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_SIGN_UP_LOCK])
+            if not sign_up_open():
+                raise ImmediateHttpResponse(HttpResponseRedirect(reverse("account_signup")))
+            saved: User = super().save_user(request, user, form, commit)
+            return saved

@@ -50,6 +50,20 @@ def integer(name: str, default: int) -> int:
         raise SettingError(f"{name} is {value!r}. Write a whole number.") from error
 
 
+def seconds(name: str, default: float) -> float:
+    """A duration in seconds, more than none."""
+    value = os.environ.get(name, "").strip()
+    if not value:
+        return default
+    try:
+        number = float(value)
+    except ValueError as error:
+        raise SettingError(f"{name} is {value!r}. Write a number of seconds.") from error
+    if not 0 < number < float("inf"):
+        raise SettingError(f"{name} is {value!r}. Write a number of seconds above 0.")
+    return number
+
+
 def path(name: str, default: Path) -> Path:
     """A folder or file, absolute."""
     return Path(os.environ.get(name) or default).expanduser().absolute()

@@ -2,8 +2,13 @@
 
 import os
 
+from django.conf import settings
 from django.core.asgi import get_asgi_application
+
+from routines_app.web.body_limit import bounded
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "routines_app.settings")
 
-application = get_asgi_application()
+_FORM_BYTES = 1024 * 1024  # what an upload's form adds to its files
+
+application = bounded(get_asgi_application(), settings.UPLOAD_MAX_BYTES + _FORM_BYTES)

@@ -1,6 +1,7 @@
 """Settings, read once from the environment by typed readers. Production refuses to start
 without its secrets; the embedded mode needs none."""
 
+import re
 import zoneinfo
 from pathlib import Path
 
@@ -27,6 +28,12 @@ SECRET_KEY = (
 ENCRYPTION_KEY = env.text("ENCRYPTION_KEY", SECRET_KEY if EMBEDDED else None)
 ALLOWED_HOSTS = env.listed("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"] if EMBEDDED else [])
 SITE_URL = env.text("SITE_URL", f"http://localhost:{PORT}" if EMBEDDED else None)
+# No is for a production on this very computer, at http://localhost: `make stack`.
+SECURE_SSL = env.flag("SECURE_SSL", not EMBEDDED)
+if not EMBEDDED and not SECURE_SSL and not re.match(r"http://localhost(:\d+)?$", SITE_URL):
+    raise env.SettingError(
+        f"SECURE_SSL is no, but SITE_URL is {SITE_URL}. Without https only http://localhost works."
+    )
 OPEN_SIGNUP = env.flag("OPEN_SIGNUP", not EMBEDDED)
 
 DATABASES = {
@@ -140,11 +147,11 @@ ACCOUNT_SESSION_REMEMBER = True
 MFA_SUPPORTED_TYPES = ["webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_ALLOW_UNVERIFIED_EMAIL = EMBEDDED
-MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = EMBEDDED
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not SECURE_SSL
 
 EMAIL_BACKEND = (
     "django.core.mail.backends.console.EmailBackend"
-    if EMBEDDED
+    if env.flag("EMAIL_TO_LOG", EMBEDDED)
     else "django.core.mail.backends.smtp.EmailBackend"
 )
 
@@ -181,14 +188,14 @@ X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
-SESSION_COOKIE_SECURE = not EMBEDDED
-CSRF_COOKIE_SECURE = not EMBEDDED
-SECURE_SSL_REDIRECT = not EMBEDDED
-SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
-SECURE_PROXY_SSL_HEADER = None if EMBEDDED else ("HTTP_X_FORWARDED_PROTO", "https")
-SECURE_HSTS_SECONDS = 0 if EMBEDDED else 31_536_000
-SECURE_HSTS_INCLUDE_SUBDOMAINS = not EMBEDDED
-SECURE_HSTS_PRELOAD = not EMBEDDED
+SESSION_COOKIE_SECURE = SECURE_SSL
+CSRF_COOKIE_SECURE = SECURE_SSL
+SECURE_SSL_REDIRECT = SECURE_SSL
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SECURE_SSL else None
+SECURE_HSTS_SECONDS = 31_536_000 if SECURE_SSL else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_SSL
+SECURE_HSTS_PRELOAD = SECURE_SSL
 CSRF_TRUSTED_ORIGINS = [SITE_URL]
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
@@ -199,8 +206,28 @@ FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]
 
+LEASE_SECONDS = env.seconds("LEASE_SECONDS", 45.0)
+LEASE_RENEW_SECONDS = env.seconds("LEASE_RENEW_SECONDS", 10.0)
+REAP_SECONDS = env.seconds("REAP_SECONDS", 10.0)
+SWEEP_SECONDS = env.seconds("SWEEP_SECONDS", 5.0)
+DRAIN_SECONDS = env.seconds("DRAIN_SECONDS", 20.0)
+if LEASE_RENEW_SECONDS * 2 > LEASE_SECONDS:
+    raise env.SettingError(
+        "LEASE_RENEW_SECONDS is more than half of LEASE_SECONDS. A lease that is renewed so late "
+        "is lost; renew it at least twice as often."
+    )
+
 CELERY_BROKER_URL = "memory://localhost/" if EMBEDDED else env.text("REDIS_URL")
-CELERY_BROKER_TRANSPORT_OPTIONS = {"polling_interval": 0.05} if EMBEDDED else {}
+# A doorbell that can't be sent is given up within a second: whoever rings has a row to commit or a
+# page to answer, and the sweep finds what waits.
+CELERY_BROKER_TRANSPORT_OPTIONS = (
+    {"polling_interval": 0.05}
+    if EMBEDDED
+    else {"max_retries": 3, "interval_start": 0, "interval_step": 0.2, "interval_max": 0.5}
+)
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # Redis may be away for as long as it likes
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1  # a runner that is busy leaves the others' doorbells alone
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_REDIRECT_STDOUTS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
@@ -220,13 +247,16 @@ CELERY_BEAT_SCHEDULE = {
     }
     for name, every in (
         ("scan", 1.0),
-        ("sweep", 5.0),
-        ("reap", 10.0),
-        ("outbox", 5.0),
+        ("sweep", SWEEP_SECONDS),
+        ("reap", REAP_SECONDS),
+        ("outbox", SWEEP_SECONDS),
         ("care", 30.0),
     )
 }
 
+# Whether a workspace's own model server may be on this computer or its private network: yes only
+# where whoever runs the installation trusts whoever uses it.
+NEARBY_MODELS = env.flag("NEARBY_MODELS", EMBEDDED)
 PLAN = env.choice("PLAN", "self-hosted" if EMBEDDED else "free", set(PLANS))
 MACHINE_PROVIDER = env.choice("MACHINE_PROVIDER", "local", {"local", "memory"})
 MACHINES_ROOT = VAR / "machines"

@@ -3,10 +3,11 @@
 from django.urls import include, path
 from django.urls.resolvers import URLPattern, URLResolver
 
-from routines_app.web.health import health
+from routines_app.web.health import health, ready
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health, name="health"),
+    path("readyz", ready, name="ready"),
     path("accounts/", include("allauth.urls")),
     path("", include("routines_app.web.urls")),
 ]

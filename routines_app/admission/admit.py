@@ -8,6 +8,7 @@ from django.db import IntegrityError, transaction
 
 from billing.holds import NotEnough, take_hold
 from foundation import database_clock
+from foundation.failpoints import failpoint
 from routines_app.admission.plan_facts import plan_facts
 from routines_app.configure.models import Unusable, UsableModel, model_for
 from routines_app.fires import Claim
@@ -55,11 +56,14 @@ def admit(claim: Claim) -> Ready | Refused | None:
             )
             if moved != 1:
                 return None
+            failpoint("admission.before")
             # A run that asks no model costs nothing, so nothing is set aside for it.
             amount = run.routine.cap if isinstance(model, UsableModel) else 0
             missing = take_hold(run.workspace_id, run.key, amount, now)
             if missing is not None:
                 raise _Short(missing)
+            failpoint("hold.before")
+        failpoint("hold.after")
     except _Short as short:
         money = {"kind": short.missing.kind, "left": short.missing.left}
         return Refused(
@@ -75,6 +79,7 @@ def admit(claim: Claim) -> Ready | Refused | None:
             facts = {"other_number": other.number, "other_at": other.queued_at.isoformat()}
         return Refused(RunStatus.SKIP_OVERLAP, facts)
     run.refresh_from_db()
+    failpoint("admission.after")
     return Ready(run, model if isinstance(model, UsableModel) else None)
 
 

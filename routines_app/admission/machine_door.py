@@ -10,6 +10,7 @@ from django.db import transaction
 from billing.models import Account
 from billing.plans import plan_of
 from foundation import clock, database_clock
+from foundation.failpoints import failpoint
 from machines.access import provider_for
 from machines.lifecycle import MachineState, MayNotWake, MayWake, WakeFacts, decide_wake
 from machines.models import AwakeSpan, Machine
@@ -61,6 +62,8 @@ def wake_machine(machine: Machine, why: str) -> Woken | NotWoken:
             move_machine(row, MachineState.AWAKE, why)
         if not row.spans.filter(ended_at__isnull=True).exists():
             AwakeSpan.objects.create(machine=row, started_at=now, woken_by=why[:200])
+        failpoint("wake.before")
+    failpoint("wake.after")
     return Woken(provider, ref, decision.already)
 
 

@@ -6,11 +6,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from foundation import clock
+from foundation.failpoints import failpoint
 from routines_app.agents.budget import Reservation, TurnBudget
 from routines_app.agents.journal import Journal
 from routines_app.agents.line import TICK, Conversation, ModelLine, Reply
 from routines_app.agents.trouble import NO_ANSWER, Trouble
-from routines_app.agents.turn import TurnInterrupted
+from routines_app.agents.turn import StepKind, TurnInterrupted
 
 TRIES = {1: "one try", 2: "two tries", 3: "three tries"}
 
@@ -91,6 +92,7 @@ class Asking:
         raise AssertionError("The last try always returns.")
 
     def _try(self, talk: Conversation, reservation: Reservation) -> Reply | Trouble:
+        self._journal.begin(StepKind.NOTE, "Asking the model")
         try:
             answer = self._line.ask(talk, reservation.max_tokens, self._tick)
         except TurnInterrupted:
@@ -108,7 +110,9 @@ class Asking:
             return answer
         cost = self._budget.charge(answer.tokens, answer.heft, len(answer.parts))
         self._journal.count(cost, answer.tokens)
+        failpoint("model.before")
         self._journal.tell_spent()
+        failpoint("model.after")
         return answer
 
     def _count_broken_off(self, reservation: Reservation) -> None:

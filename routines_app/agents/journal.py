@@ -37,6 +37,10 @@ class Journal:
         """Tell the sink what the turn has spent so far."""
         self._steps.spent(self._budget.spent, self._budget.usage)
 
+    def begin(self, kind: StepKind, title: str) -> None:
+        """Tell the sink what begins now."""
+        self._steps.begin(kind, title)
+
     def record(self, step: NewStep) -> None:
         """Store a step; the first one after a request carries its cost and its tokens."""
         whole = replace(step, cost=self._owed, facts={**step.facts, **self._facts})

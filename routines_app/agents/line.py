@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from routines_app.agents.budget import Tokens, bytes_of
+from routines_app.agents.guarded import judge_for
 from routines_app.agents.providers import http_client, open_model, settings_for
 from routines_app.agents.tools import Tool
 from routines_app.agents.trouble import BROKE_OFF, NO_COUNT, Exchange, Trouble, trouble_of
@@ -166,7 +167,11 @@ class ModelLine:
         stream = None
         try:
             if self._model is None:
-                self._client = http_client(self._silence, lambda: self.exchange)
+                self._client = http_client(
+                    self._silence,
+                    lambda: self.exchange,
+                    judge_for(nearby=self._connection.nearby),
+                )
                 self._model = open_model(self._connection, self._name, self._client)
             async with (
                 asyncio.timeout(self._longest),

@@ -7,6 +7,7 @@ unless its provider turned it away.
 
 from billing.prices import Price
 from foundation import clock
+from foundation.failpoints import failpoint
 from routines_app.agents.asking import Answered, Asking, CapReached, GivenUp, TimeUp
 from routines_app.agents.budget import MAX_OUTPUT, TurnBudget, bytes_of
 from routines_app.agents.journal import Journal
@@ -18,6 +19,7 @@ from routines_app.agents.tools import (
     BadArguments,
     Workplace,
     doing,
+    opened,
     read_finish,
     use_tool,
 )
@@ -175,8 +177,11 @@ class _Turn:
         if call.name == FINISH:
             return self._finish(call.arguments)
         self._journal.doing = doing(call.name, call.arguments)
+        self._journal.begin(*opened(call.name, call.arguments))
         result = use_tool(call.name, call.arguments, self._place)
+        failpoint("tool.before")
         self._journal.record(result.step)
+        failpoint("tool.after")
         if result.failed is not None:
             return self._stopped(
                 "fail_machine", variant=result.failed.variant, reason=str(result.failed)

@@ -10,6 +10,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from foundation import clock
+from foundation.addresses import Refused, ResolvedAddress
+from routines_app.agents.guarded import Judge, guarded_transport
 from routines_app.agents.trouble import Exchange
 from routines_app.agents.turn import ModelConnection
 
@@ -29,7 +31,9 @@ class SecondRequest(Exception):
     """A library tried to send a second request for one that was asked for."""
 
 
-def http_client(silence: float, exchange: Callable[[], Exchange]) -> "httpx2.AsyncClient":
+def http_client(
+    silence: float, exchange: Callable[[], Exchange], judge: Judge
+) -> "httpx2.AsyncClient":
     import httpx2
 
     async def before(request: httpx2.Request) -> None:
@@ -43,11 +47,17 @@ def http_client(silence: float, exchange: Callable[[], Exchange]) -> "httpx2.Asy
             # The library takes these from the worker's environment; the key isn't the worker's.
             request.headers.pop(name, None)
 
+    def judged(url: str) -> ResolvedAddress | Refused:
+        found = judge(url)
+        if isinstance(found, Refused):
+            exchange().refused = found.sentence
+        return found
+
     async def after(response: httpx2.Response) -> None:
         exchange().status = response.status_code
 
     return httpx2.AsyncClient(
-        verify=_trusted(),
+        transport=guarded_transport(_trusted(), judged),
         timeout=httpx2.Timeout(silence, connect=min(10.0, silence)),
         follow_redirects=False,
         event_hooks={"request": [before], "response": [after]},

@@ -6,6 +6,7 @@ errors. Its last line says how it went: `report: …` or `nothing changed`.
 """
 
 from foundation import clock
+from foundation.failpoints import failpoint
 from routines_app.agents.turn import (
     CommandResult,
     Computer,
@@ -28,6 +29,7 @@ from routines_app.agents.wording import (
 )
 
 SCRIPT_PATH = ".routine/run.sh"
+COMMAND = f"bash {SCRIPT_PATH}"
 DOING = "running its script"
 REPORT = "report:"
 
@@ -44,7 +46,7 @@ class ScriptRuntime:
         steps.check()
         try:
             computer.write_file(f"{request.folder}/{SCRIPT_PATH}", _as_file(request.instructions))
-            steps.check()
+            steps.begin(StepKind.RAN, COMMAND)
             result = computer.run(
                 ["bash", SCRIPT_PATH],
                 cwd=request.folder,
@@ -55,7 +57,9 @@ class ScriptRuntime:
             return _ended("fail_machine", doing=DOING, variant=error.variant, reason=str(error))
         except ComputerRefused as error:
             return _ended("fail_machine", doing=DOING, variant="refused", reason=str(error))
+        failpoint("tool.before")
         steps.record(_ran(result))
+        failpoint("tool.after")
         outcome = _outcome(result)
         if outcome.code.startswith("done_"):
             title = outcome.headline or ("Nothing changed" if not outcome.changed else "Done")
@@ -72,7 +76,7 @@ def _as_file(instructions: str) -> bytes:
 def _ran(result: CommandResult) -> NewStep:
     return NewStep(
         kind=StepKind.RAN,
-        title=f"bash {SCRIPT_PATH}",
+        title=COMMAND,
         content=middle_cut(result.output),
         seconds=result.seconds,
         facts={

@@ -144,6 +144,11 @@ def doing(name: str, arguments: dict[str, object]) -> str:
             return "thinking"
 
 
+def opened(name: str, arguments: dict[str, object]) -> tuple[StepKind, str]:
+    """The step that a call will be, before it ends: its kind and its title."""
+    return _KINDS.get(name, StepKind.NOTE), one_line(_about(name, arguments))
+
+
 def use_tool(name: str, arguments: dict[str, object], place: Workplace) -> ToolResult:
     """Do one call of any tool but `finish`.
 

@@ -50,11 +50,13 @@ class Trouble:
 class Exchange:
     """What was seen of one HTTP exchange, from below the provider's library.
 
-    `began` is when it was sent, by `clock.monotonic`; None: it wasn't.
+    `began` is when it was sent, by `clock.monotonic`; None: it wasn't. `refused` is why its
+    address may not be called.
     """
 
     began: float | None = None
     status: int | None = None
+    refused: str = ""
 
 
 def trouble_of(error: Exception, exchange: Exchange, *, partial: str, secret: str) -> Trouble:
@@ -64,6 +66,8 @@ def trouble_of(error: Exception, exchange: Exchange, *, partial: str, secret: st
     reason = _reason(error)
     if secret:
         reason = reason.replace(secret, "…")
+    if exchange.refused:
+        return Trouble(UNASKED, exchange.refused, paid=False)
     if exchange.status is not None and 300 <= exchange.status < 400:
         # Nobody followed it: what was asked, and the key, stayed with the first address.
         return Trouble(ELSEWHERE, f"It answered with a redirect ({exchange.status}).", paid=False)

@@ -52,8 +52,15 @@ class TurnInterrupted(Exception):
 class StepSink(Protocol):
     """Where a turn reports. Each method raises TurnInterrupted when the turn has to end."""
 
+    def begin(self, kind: StepKind, title: str) -> None:
+        """Tell what begins now, before it may have an effect: a request, a command, a file.
+
+        Until the next `record` it's the step that is open; should the turn die, that is shown
+        as a step whose outcome nobody knows.
+        """
+
     def record(self, step: NewStep) -> None:
-        """Store one ended step. Its cost is already in what `spent` told."""
+        """Store one ended step; none is open then. Its cost is already in what `spent` told."""
 
     def spent(self, micro: int, usage: "Usage") -> None:
         """Tell the run's spending so far (absolute, micro-dollars): after each request to a model,
@@ -137,11 +144,13 @@ class ModelConnection:
     """How to reach a model: whose wire format, where, with which key.
 
     `base_url` None means the provider's own address. `openai-compatible` needs one.
+    `nearby`: it may be on this computer or its private network, as where one owner runs it all.
     """
 
     provider: Literal["anthropic", "openai", "google", "openai-compatible"]
     api_key: str
     base_url: str | None = None
+    nearby: bool = False
 
 
 @dataclass(frozen=True)

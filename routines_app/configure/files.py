@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO
 
+import structlog
 from django.db import transaction
 
 from machines.access import provider_for
@@ -31,6 +32,8 @@ from machines.providers.paths import beneath_home
 from machines.routine_folder import ensure_folder
 from routines_app.models import Routine, Run
 from routines_app.rules.status import LIVE_STATUSES
+
+log = structlog.get_logger()
 
 TEXT_BYTES = 1_000_000  # a longer file is for downloading, not for a text area
 MOST_NAMES = 1_000  # of one folder on a page
@@ -178,7 +181,11 @@ def _seed_folders(machine: Machine, provider: Provider, ref: Ref, path: str) -> 
         return
     slugs = Routine.objects.filter(machine=machine, deleted_at__isnull=True)
     for slug in slugs.values_list("slug", flat=True):
-        ensure_folder(provider, ref, slug)
+        try:
+            ensure_folder(provider, ref, slug)
+        except MachineError as error:
+            # a full disk, or a file in the folder's place: it has to stay readable to be mended
+            log.info("folder_not_seeded", machine=machine.slug, routine=slug, why=error.sentence)
 
 
 def _full(path: str) -> str:

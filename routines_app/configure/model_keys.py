@@ -81,7 +81,7 @@ def _problems(new: NewKey) -> Problems:
     elif len(new.model.strip()) > 120:
         found["model"] = "Write a model’s name of 120 characters or fewer."
     if new.provider == COMPATIBLE:
-        address = check_address(new.base_url.strip(), allow_loopback=settings.EMBEDDED)
+        address = check_address(new.base_url.strip(), allow_loopback=settings.NEARBY_MODELS)
         if isinstance(address, Refused):
             found["base_url"] = address.sentence
         elif len(new.base_url.strip()) > 300:

@@ -1,7 +1,7 @@
 """Which models a workspace may use: its own keys first, then what the environment holds."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from celery import current_app
 from django.conf import settings
@@ -126,12 +126,15 @@ def connection_of(key: ModelKey) -> ModelConnection:
         provider=key.provider,  # type: ignore[arg-type]  # the form offers only the known ones
         api_key=secret,
         base_url=key.base_url or None,
+        nearby=settings.NEARBY_MODELS,
     )
 
 
 def environment_connections() -> list[ModelConnection]:
     """What the process's own environment holds; only where one owner runs it for themselves."""
-    return connections_in(os.environ) if settings.EMBEDDED else []
+    if not settings.EMBEDDED:
+        return []
+    return [replace(each, nearby=True) for each in connections_in(os.environ)]
 
 
 def environment_model(provider: str) -> str | None:

@@ -5,6 +5,7 @@ from datetime import datetime
 from django.db import transaction
 
 from foundation import database_clock
+from foundation.failpoints import failpoint
 from routines_app.fires.beats import beat
 from routines_app.models import Delivery, Notice
 from routines_app.rules.status import Rings
@@ -27,6 +28,8 @@ def deliver(delivery_id: int) -> None:
         _ring_the_bell(row, now)
         row.state, row.ended_at, row.tries = "taken", now, row.tries + 1
         row.save(update_fields=["state", "ended_at", "tries"])
+        failpoint("deliver.before")
+    failpoint("deliver.after")
 
 
 def deliver_waiting() -> int:

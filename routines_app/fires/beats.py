@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from django.db import connection
 
-from foundation import database_clock
+from foundation import clock, database_clock
 from routines_app.models import Beat
 
 GAP = timedelta(seconds=60)
@@ -56,6 +56,40 @@ def behind(now: datetime | None = None) -> list[Behind]:
     return sorted(late, key=lambda each: each.since)
 
 
-def recent_gap(now: datetime, within: timedelta = timedelta(hours=1)) -> Beat | None:
-    """The scanner's last gap, when it ended within the last hour; None otherwise."""
-    return Beat.objects.filter(name="scan", gap_to__gte=now - within).first()
+def beaten() -> set[str]:
+    """The pieces of work that have ended well at least once."""
+    return set(Beat.objects.values_list("name", flat=True))
+
+
+@dataclass(frozen=True)
+class Scanner:
+    """How the scanner does. `gap_from` None: it never was away for more than a minute.
+
+    `missed` counts the occurrences of one workspace that fell into its last gap unstarted.
+    """
+
+    now: datetime
+    at: datetime
+    gap_from: datetime | None
+    gap_to: datetime | None
+    missed: int
+
+
+_SCANNER = """
+SELECT clock_timestamp(), b.at, b.gap_from, b.gap_to, (
+    SELECT COALESCE(sum((n.facts->>'count')::bigint), 0) FROM routines_app_notice n
+    WHERE n.workspace_id = %s AND n.run_id IS NULL AND n.key LIKE 'missed %%'
+      AND n.rung_at > b.gap_from AND n.rung_at <= b.gap_to)
+FROM routines_app_beat b WHERE b.name = 'scan'
+"""
+
+
+def scanner(workspace_id: int) -> Scanner | None:
+    """How the scanner does, for one workspace's pages, in one query; None before its first scan."""
+    with connection.cursor() as cursor:
+        cursor.execute(_SCANNER, [workspace_id])
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    now = row[0] + timedelta(seconds=clock.offset_seconds())
+    return Scanner(now, row[1], row[2], row[3], int(row[4]))

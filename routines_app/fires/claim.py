@@ -4,13 +4,15 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Q
 
+from foundation.failpoints import failpoint
 from routines_app.models import Fire, Run
 from routines_app.rules.status import LIVE_STATUSES, RunStatus
 
-LEASE = timedelta(seconds=45)
+LEASE = timedelta(seconds=settings.LEASE_SECONDS)
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,8 @@ def claim_fire(fire_id: int, worker: str, now: datetime) -> Claim | None:
         if row is None:
             return None
         Run.objects.filter(pk=row[0]).update(attempt=row[1])
+        failpoint("claim.before")
+    failpoint("claim.after")
     return Claim(fire_id, int(row[0]), token)
 
 

@@ -2,13 +2,14 @@
 
 from datetime import timedelta
 
+from django.conf import settings
 from django.db import connection
 
 from foundation import database_clock
 from routines_app.fires.beats import beat
 from routines_app.fires.doorbell import ring_for_fires
 
-PATIENCE = timedelta(seconds=5)
+PATIENCE = timedelta(seconds=settings.SWEEP_SECONDS)
 BATCH = 1_000
 
 # One fire a machine is enough: the others wait for it, and are rung for when it ends.
@@ -27,7 +28,7 @@ SELECT id FROM (
 
 
 def sweep() -> int:
-    """Ring again for what has waited five seconds though its machine is free; how many."""
+    """Ring again for what has waited a while though its machine is free; how many."""
     now = database_clock.now()
     with connection.cursor() as cursor:
         cursor.execute(_WAITING, [now - PATIENCE, BATCH])

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from django.db import connection, transaction
 
 from foundation import database_clock
+from foundation.failpoints import failpoint
 from routines_app.fires import FireRequest, request_fires
 from routines_app.fires.beats import beat, last_beat
 from routines_app.fires.missed import Missed, record_missed
@@ -78,9 +79,11 @@ def _one_batch(now: datetime, last_scan: datetime | None) -> tuple[int, Scanned]
         batch = _Batch()
         for row in due:
             _judge(batch, row, now)
+        transaction.on_commit(lambda: failpoint("scan.after"))  # before the doorbell rings
         made = request_fires(batch.requests, now)
         cursor.execute(_MOVE_ON, [batch.ids, batch.nexts, batch.untils])
         told = record_missed(batch.missed, down_since(batch.missed, last_scan, now), now)
+    failpoint("scan.before")
     return len(due), Scanned(len(made), told)
 
 

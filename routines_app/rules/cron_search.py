@@ -5,14 +5,15 @@ INTERVAL: real time is cut where the offset changes, and each stretch is matched
 """
 
 from bisect import bisect_left
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from routines_app.rules import zones
 from routines_app.rules.cron_parse import Parsed
 
-# Offsets lie within 16 hours of UTC, so a wall time and its instant read as UTC are this close.
-FAR = 3 * zones.DAY
+# Offsets lie from -12 to +14 hours, so that an instant read as UTC is this close to its wall time.
+AHEAD = timedelta(hours=16)
+REACH = timedelta(hours=36)
 
 
 def first_date(parsed: Parsed, start: date) -> date | None:
@@ -109,13 +110,13 @@ def _next_interval(parsed: Parsed, earliest: datetime, zone: ZoneInfo) -> dateti
         target = next_wall(parsed, wall - zones.DAY)
         if target is None:
             return None
-        if target > wall + FAR:
-            cursor = (target - 2 * zones.DAY).replace(tzinfo=UTC)
-        for stretch in zones.stretches(cursor, cursor + FAR, zone):
+        if target > wall + 2 * zones.DAY:
+            cursor = (target - AHEAD).replace(tzinfo=UTC)
+        for stretch in zones.stretches(cursor, cursor + REACH, zone):
             found = _in_stretch(parsed, stretch)
             if found is not None:
                 return found
-        cursor += FAR
+        cursor += REACH
 
 
 def _in_stretch(parsed: Parsed, stretch: zones.Stretch) -> datetime | None:

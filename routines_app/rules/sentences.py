@@ -134,7 +134,7 @@ def _ended(status: RunStatus, facts: RunFacts) -> Sentence:
         case RunStatus.DONE_CHANGED:
             changed = _files(facts.files_changed)
             if facts.headline:
-                return Sentence("Done.", _stop(facts.headline), changed)
+                return Sentence("Done.", _stop(_capital(facts.headline)), changed)
             return Sentence("Done.", _two("It left no summary.", changed))
         case RunStatus.DONE_UNCHANGED:
             since = f" since {facts.since}" if facts.since else ""

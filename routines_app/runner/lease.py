@@ -6,7 +6,8 @@ from types import TracebackType
 from typing import Self
 
 import structlog
-from django.db import DatabaseError, connection
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError, connection
 
 from foundation import clock, database_clock
 from routines_app.agents.turn import TurnInterrupted
@@ -16,7 +17,6 @@ from routines_app.models import Fire
 log = structlog.get_logger()
 
 LOOK_SECONDS = 1.0  # Stop must work within two seconds
-RENEW_SECONDS = 10.0
 
 
 class Why(StrEnum):
@@ -68,11 +68,14 @@ class LeaseKeeper:
             while not self._over.wait(LOOK_SECONDS):
                 try:
                     self._look()
-                    if self.why is None and clock.monotonic() - renewed >= RENEW_SECONDS:
+                    if (
+                        self.why is None
+                        and clock.monotonic() - renewed >= settings.LEASE_RENEW_SECONDS
+                    ):
                         if not renew_lease(self.claim, database_clock.now()):
                             self.why = Why.LOST
                         renewed = clock.monotonic()
-                except DatabaseError as error:
+                except (DatabaseError, InterfaceError) as error:
                     # The database is away: the lease runs on until it is back or has ended.
                     log.warning("lease_unreachable", fire=self.claim.fire_id, error=str(error))
                     connection.close()

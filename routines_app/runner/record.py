@@ -9,6 +9,7 @@ from django.db.models import F
 from billing.holds import free_hold
 from billing.ledger import charge_run, refund_run
 from foundation import database_clock
+from foundation.failpoints import failpoint
 from routines_app.delivery import tell
 from routines_app.fires import Claim
 from routines_app.fires.owed import note_on_span, settle_due
@@ -42,6 +43,7 @@ def awake(claim: Claim) -> bool:
 
 def begin_effects(claim: Claim, status: RunStatus) -> bool:
     """Commit that effects begin, once, before any of them: after this it is never run again."""
+    failpoint("effects.before")
     now = database_clock.now()
     times = {"effects_begun_at": now}
     if status is RunStatus.RUNNING:
@@ -74,7 +76,10 @@ def finish(claim: Claim, ending: Ending) -> bool:
             .filter(pk=claim.fire_id, claim_token=claim.token, closed_at__isnull=True)
             .first()
         )
-        return fire is not None and _close(fire, ending)
+        closed = fire is not None and _close(fire, ending)
+        failpoint("record.before")
+    failpoint("record.after")
+    return closed
 
 
 def finish_unclaimed(fire_id: int, ending: Ending) -> bool:
@@ -100,6 +105,7 @@ def _close(fire: Fire, ending: Ending) -> bool:
     run.facts = {**run.facts, **ending.facts}
     run.headline = ending.headline[:300]
     run.body = ending.body
+    run.doing = {}
     run.changed = ending.changed
     run.cause = "ours" if ending.ours else ("theirs" if ending.status.failed else "")
     if ending.spent is not None:
@@ -114,6 +120,7 @@ def _close(fire: Fire, ending: Ending) -> bool:
     charge_run(run.workspace_id, run.key, run.spent, f"{routine.name}, run {run.number}", now)
     if ending.ours and run.spent:
         refund_run(run.workspace_id, run.key, run.spent, "Our fault, so we pay", now)
+    failpoint("bill.before")
     free_hold(run.key, now)
     _count(routine, run, ending, began, now)
     run.save()

@@ -5,9 +5,10 @@ import socket
 from dataclasses import replace
 
 import structlog
-from django.db import DatabaseError
+from django.db import DatabaseError, InterfaceError
 
 from foundation import clock, database_clock
+from foundation.failpoints import failpoint
 from machines.models import Machine
 from machines.providers.base import MachineError
 from routines_app.admission import NotWoken, Woken, admit, wake_machine
@@ -34,6 +35,7 @@ from routines_app.runner.computer import MachineComputer
 from routines_app.runner.ending import Ending
 from routines_app.runner.lease import LeaseKeeper, Why, draining
 from routines_app.runner.memory import files_changed, folder_marks, read_state
+from routines_app.runner.patience import patiently
 from routines_app.runner.steps import StoredSteps
 
 log = structlog.get_logger()
@@ -72,7 +74,7 @@ def _bring_home(claim: Claim, lease: LeaseKeeper) -> None:
         return
     except TurnInterrupted:
         ending = _interrupted(claim, lease.why or Why.LOST)
-    except DatabaseError:
+    except (DatabaseError, InterfaceError):
         # The row can't be written now. The lease ends, and whoever finds it then decides.
         log.exception("database_failed_in_a_run")
         return
@@ -80,7 +82,9 @@ def _bring_home(claim: Claim, lease: LeaseKeeper) -> None:
         log.exception("run_failed_by_our_fault")
         reason = "Something of ours broke while it ran."
         ending = Ending(RunStatus.FAIL_PLATFORM, {"reason": reason}, ours=True)
-    if ending is not None and not record.finish(claim, ending):
+    if ending is None:
+        return
+    if not patiently(lambda: record.finish(claim, ending)):
         log.warning("end_not_recorded", status=ending.status)
 
 
@@ -126,12 +130,13 @@ def _on_the_machine(claim: Claim, ready: Ready, woken: Woken, steps: StoredSteps
     first = RunStatus.CHECKING if has_check else RunStatus.RUNNING
     if not record.begin_effects(claim, first):
         raise ClaimLost
+    failpoint("effects.after")
     try:
         if has_check:
             found = _check(run, computer, steps)
             if isinstance(found, EndHere):
                 return Ending(found.status, found.facts, state_after=state)
-            if not record.checked(claim):
+            if not patiently(lambda: record.checked(claim)):
                 raise ClaimLost
         marks = folder_marks(woken.provider, woken.ref, run.routine.memory_folder)
         outcome = _turn(ready, computer, steps, state)
@@ -139,17 +144,19 @@ def _on_the_machine(claim: Claim, ready: Ready, woken: Woken, steps: StoredSteps
         return _machine_trouble(error, has_check)
     after = folder_marks(woken.provider, woken.ref, run.routine.memory_folder)
     ending = _turned(outcome, files_changed(marks, after), _state_after(woken, slug))
-    return _with_its_context(run, ending)
+    return patiently(lambda: _with_its_context(run, ending))
 
 
 def _check(run: Run, computer: MachineComputer, steps: StoredSteps) -> CarryOn | EndHere:
     command = run.snapshot["check"]
+    steps.begin(StepKind.CHECK, command)
     result = computer.run(
         ["bash", "-c", command],
         cwd=run.snapshot["folder"],
         timeout=CHECK_SECONDS,
         check=steps.check,
     )
+    failpoint("check.before")
     steps.record(
         NewStep(
             StepKind.CHECK,
@@ -159,6 +166,7 @@ def _check(run: Run, computer: MachineComputer, steps: StoredSteps) -> CarryOn |
             facts={"exit_code": result.exit_code, "reason": result.reason},
         )
     )
+    failpoint("check.after")
     return read_check(result.exit_code, result.reason, result.output, result.stderr, result.seconds)
 
 

@@ -1,12 +1,15 @@
 """Where a run's steps and spending are stored, each write guarded by the claim's token."""
 
+from datetime import datetime
+
 from django.db import transaction
 
 from foundation import database_clock
-from routines_app.agents.turn import NewStep, TurnInterrupted, Usage
+from routines_app.agents.turn import NewStep, StepKind, TurnInterrupted, Usage
 from routines_app.fires import Claim
 from routines_app.models import Fire, Run, Step
 from routines_app.runner.lease import LeaseKeeper, Why
+from routines_app.runner.patience import patiently
 
 TITLE = 500
 CONTENT = 60_000
@@ -23,32 +26,54 @@ class StoredSteps:
     def check(self) -> None:
         self.lease.check()
 
+    def begin(self, kind: StepKind, title: str) -> None:
+        patiently(lambda: self._write({"doing": {"kind": kind, "title": _clean(title)[:TITLE]}}))
+        self.lease.check()
+
     def record(self, step: NewStep) -> None:
-        with transaction.atomic():
-            self._still_ours()
-            self.count += 1
-            Step.objects.create(
-                run_id=self.claim.run_id,
-                number=self.count,
-                kind=step.kind,
-                title=_clean(step.title)[:TITLE],
-                content=_clean(step.content)[:CONTENT],
-                cost=step.cost,
-                seconds=step.seconds,
-                facts=step.facts,
-                at=database_clock.now(),
-            )
+        self.count += 1
+        number, at = self.count, patiently(database_clock.now)
+        patiently(lambda: self._store(number, step, at))
         self.lease.check()
 
     def spent(self, micro: int, usage: Usage) -> None:
+        patiently(
+            lambda: self._write(
+                {
+                    "spent": micro,
+                    "input_tokens": usage.input_tokens,
+                    "cached_tokens": usage.cached_tokens,
+                    "output_tokens": usage.output_tokens,
+                    "requests": usage.requests,
+                }
+            )
+        )
+
+    def _write(self, values: dict[str, object]) -> None:
         with transaction.atomic():
             self._still_ours()
-            Run.objects.filter(pk=self.claim.run_id).update(
-                spent=micro,
-                input_tokens=usage.input_tokens,
-                cached_tokens=usage.cached_tokens,
-                output_tokens=usage.output_tokens,
-                requests=usage.requests,
+            Run.objects.filter(pk=self.claim.run_id).update(**values)
+
+    def _store(self, number: int, step: NewStep, at: datetime) -> None:
+        with transaction.atomic():
+            self._still_ours()
+            Run.objects.filter(pk=self.claim.run_id).update(doing={})
+            # Its number is taken already when the commit held and only its answer was lost.
+            Step.objects.bulk_create(
+                [
+                    Step(
+                        run_id=self.claim.run_id,
+                        number=number,
+                        kind=step.kind,
+                        title=_clean(step.title)[:TITLE],
+                        content=_clean(step.content)[:CONTENT],
+                        cost=step.cost,
+                        seconds=step.seconds,
+                        facts=step.facts,
+                        at=at,
+                    )
+                ],
+                ignore_conflicts=True,
             )
 
     def _still_ours(self) -> None:

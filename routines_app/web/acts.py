@@ -16,6 +16,7 @@ class ActLink:
     href: str
     posts: bool = False
     run_now: bool = False
+    edits: bool = False  # only for those who may change the routine
 
 
 def act_link(act: Act | None, run: Run) -> ActLink | None:
@@ -28,15 +29,17 @@ def act_link(act: Act | None, run: Run) -> ActLink | None:
         case "run_now":
             return ActLink(act.words, reverse("run_now", args=routine), posts=True, run_now=True)
         case "turn_on":
-            return ActLink(act.words, reverse("routine_turn_on", args=routine), posts=True)
+            return ActLink(
+                act.words, reverse("routine_turn_on", args=routine), posts=True, edits=True
+            )
         case "edit_check":
-            return ActLink(act.words, f"{edit}#check_command")
+            return ActLink(act.words, f"{edit}#check_command", edits=True)
         case "raise_cap":
-            return ActLink(act.words, f"{edit}#cap")
+            return ActLink(act.words, f"{edit}#cap", edits=True)
         case "allow_longer":
-            return ActLink(act.words, f"{edit}#time_limit")
+            return ActLink(act.words, f"{edit}#time_limit", edits=True)
         case "choose_machine":
-            return ActLink(act.words, f"{edit}#machine")
+            return ActLink(act.words, f"{edit}#machine", edits=True)
         case "see_output":
             return ActLink(act.words, f"{_page(run, run.number)}#how")
         case "see_run":

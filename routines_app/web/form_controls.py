@@ -119,7 +119,7 @@ def _blank(
         case "date":
             yield Control("date", name, name, "Date", state.date, size=10, bad=wrong)
         case "expressions":
-            size = max(len(state.expressions), 11)
+            size = min(max(len(state.expressions), 11), 60)
             label = "Cron expression"
             yield Control(
                 "input", name, name, label, state.expressions, size=size, mono=True, bad=wrong
@@ -154,7 +154,7 @@ def _times(state: FormState, wrong: bool) -> Iterator[Control]:
             yield Control("text", value=" and " if last else ", ")
         number = "" if index == 0 else f"-{index + 1}"
         label = "Time of day" if index == 0 else f"Time of day, number {index + 1}"
-        size = max(len(text), 4)
+        size = min(max(len(text), 4), 30)
         yield Control("input", "times", f"times{number}", label, text, size=size, bad=wrong)
 
 
@@ -170,7 +170,7 @@ def _window(state: FormState, wrong: bool) -> Iterator[Control]:
     yield Control("text", value=" and ")
     yield _select("window_to", "To", state.window_to, ends, wrong)
     yield Control("text", value=" ")
-    kept = tuple(int(day) for day in state.window_days.split(",") if day.isdigit())
+    kept = tuple(sorted(set(state.window_weekdays)))
     known = [WORKDAYS, ALL_DAYS, WEEKEND]
     offered = known if kept in known or not kept else [*known, kept]
     days = [(",".join(str(d) for d in each), window_days(each)) for each in offered]

@@ -9,7 +9,8 @@ from routines_app.rules.kinds import ScheduleKind
 from routines_app.rules.recognise import same_sentence
 from routines_app.rules.schedule import Schedule, crons, read_back, validate
 from routines_app.web.coming import Coming, Estimate, estimate, next_five, next_line, place_of
-from routines_app.web.form_state import FormState, read_schedule
+from routines_app.web.form_read import read_schedule
+from routines_app.web.form_state import FormState
 from routines_app.web.sentence import figures
 
 MICRO = 1_000_000

@@ -1,25 +1,22 @@
-"""What a person typed into a routine's form: kept as typed, read into content, or explained.
+"""What a person typed into a routine's form, kept as typed, and the form of what is stored.
 
 Field names are those of the form and of `FieldError.field`.
 """
 
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 from django.http import QueryDict
 
-from routines_app.configure.content import FieldError, RoutineContent
+from routines_app.configure.content import RoutineContent
 from routines_app.rules import zones
 from routines_app.rules.checks import read_instant
-from routines_app.rules.cron import CronError, compile_cron
-from routines_app.rules.kinds import MOST_TIMES, Schedule, ScheduleKind, schedule_of
-from routines_app.rules.times import Question, Settled, read_time
-from routines_app.rules.wording import figures, minutes_of
+from routines_app.rules.kinds import MOST_TIMES, Schedule, ScheduleKind
+from routines_app.rules.wording import figures
 from routines_app.web.sentence import code_of, form_template, option_of, pieces
 
 MICRO = 1_000_000
-LONGEST_NUMBER = 12
+WEEKDAY_CODES = frozenset("0123456")
 
 
 @dataclass(frozen=True)
@@ -68,6 +65,11 @@ class FormState:
     def blanks(self) -> set[str]:
         """The names of the blanks in its sentence."""
         return {part for kind, part in pieces(form_template(self.kind)) if kind == "blank"}
+
+    @property
+    def window_weekdays(self) -> list[int]:
+        """The days of its window; what isn't a weekday's code is left out."""
+        return [int(day) for day in self.window_days.split(",") if day in WEEKDAY_CODES]
 
     @property
     def may_add_time(self) -> bool:
@@ -142,177 +144,14 @@ def with_schedule(state: FormState, schedule: Schedule) -> FormState:
         given["window_from"], given["window_to"] = str(window["from"]), str(window["to"])
         given["window_days"] = ",".join(str(day) for day in window["days"])
     if "at" in values:
-        given |= _wall_of(values["at"], schedule.zone)
+        given |= wall_of(values["at"], schedule.zone)
     return replace(state, **given)  # type: ignore[arg-type]
 
 
-def _wall_of(at: str, zone: str) -> dict[str, object]:
+def wall_of(at: str, zone: str) -> dict[str, object]:
+    """The date and time fields of an instant, as clocks in the zone show it."""
     instant = read_instant(at)
     if instant is None:
         return {"at": at}
     local = zones.wall_at(instant, zones.as_zone(zone))
     return {"at": at, "date": f"{local:%Y-%m-%d}", "time": figures(local.hour * 60 + local.minute)}
-
-
-@dataclass(frozen=True)
-class Read:
-    """What the sentence says: a settled state, and a schedule when every blank could be read."""
-
-    state: FormState
-    schedule: Schedule | None
-    errors: list[FieldError]
-
-
-def read_schedule(state: FormState) -> Read:
-    """The sentence read. Typed times settle to one form; what can't be read is explained."""
-    option = option_of(state.every)
-    if option is None:
-        return Read(state, None, [FieldError("every", "Choose how often it should run.")])
-    errors: list[FieldError] = []
-    settled, times = _settle(state, errors)
-    if errors:
-        return Read(settled, None, errors)
-    values: dict[str, object] = {}
-    blanks = state.blanks
-    if "times" in blanks:
-        values["times"] = list(times["times"])
-    if "days" in blanks:
-        values["days"] = [int(day) for day in state.days if day in set("0123456")]
-    for name in ("minute", "day", "weekday", "month"):
-        if name in blanks:
-            values[name] = _whole(getattr(state, name))
-    if "which" in blanks:
-        values["which"] = "last" if state.which == "last" else _whole(state.which)
-    if "window" in blanks and state.window == "hours":
-        values["window"] = {
-            "from": _whole(state.window_from),
-            "to": _whole(state.window_to),
-            "days": [int(day) for day in state.window_days.split(",") if day in set("0123456")],
-        }
-    if option.every is not None:
-        values["every"] = option.every
-    if option.kind is ScheduleKind.YEARLY:
-        values["time"] = times["time"][0]
-    if option.kind is ScheduleKind.ONCE:
-        at = _instant(settled, times["time"][0])
-        if isinstance(at, FieldError):
-            return Read(settled, None, [at])
-        values["at"] = at
-    if option.kind is ScheduleKind.CRON:
-        settled, values["expressions"] = _settle_cron(settled)
-    return Read(settled, schedule_of(option.kind, values, state.zone), [])
-
-
-def _settle(
-    state: FormState, errors: list[FieldError]
-) -> tuple[FormState, dict[str, tuple[str, ...]]]:
-    """The state with its times in figures; what isn't a time is added to `errors`."""
-    found: dict[str, tuple[str, ...]] = {}
-    for name, texts in (("times", state.times), ("time", (state.time,))):
-        if name not in state.blanks:
-            continue
-        said = []
-        for text in texts:
-            match read_time(text):
-                case Settled() as time:
-                    said.append(time.text)
-                case Question(sentence=sentence):
-                    said.append(text)
-                    errors.append(FieldError(name, sentence))
-                case unreadable:
-                    said.append(text)
-                    errors.append(FieldError(name, unreadable.sentence))
-        found[name] = tuple(said)
-    settled = replace(
-        state,
-        times=found.get("times", state.times),
-        time=found["time"][0] if "time" in found else state.time,
-    )
-    return settled, found
-
-
-def _settle_cron(state: FormState) -> tuple[FormState, list[str]]:
-    """The expressions, and the state with macros written out (`@daily` as its five fields)."""
-    typed_texts = [part.strip() for part in state.expressions.split(";") if part.strip()]
-    texts = [_written_out(text) if text.startswith("@") else text for text in typed_texts]
-    return replace(state, expressions="; ".join(texts)), texts
-
-
-def _written_out(text: str) -> str:
-    try:
-        return compile_cron(text).text
-    except CronError:
-        return text  # its refusal is told with the others, by the schedule's own check
-
-
-def _instant(state: FormState, time: str) -> str | FieldError:
-    """The instant of a date and a time in the zone, as RFC 3339 text with its offset."""
-    try:
-        day = datetime.strptime(state.date, "%Y-%m-%d")  # noqa: DTZ007  # a wall date has no zone
-        zone = zones.as_zone(state.zone)
-    except ValueError:
-        if zones.check_zone(state.zone):
-            return FieldError("zone", zones.check_zone(state.zone) or "")
-        return FieldError("date", "Choose the date, like 2027-03-30.")
-    minutes = minutes_of(time)
-    assert minutes is not None  # settled times only
-    kept = _wall_of(state.at, state.zone) if state.at else {}
-    if kept.get("date") == state.date and kept.get("time") == time:
-        return state.at
-    instant = zones.first_instant(day + timedelta(minutes=minutes), zone)
-    return instant.astimezone(zone).isoformat()
-
-
-def _whole(text: str) -> int | None:
-    text = text.strip()
-    return int(text) if text.isascii() and text.isdigit() and len(text) < LONGEST_NUMBER else None
-
-
-def read_content(state: FormState) -> tuple[Read, RoutineContent]:
-    """All of the form as content. With `errors` it must not be saved: what couldn't be read has a
-    stand-in, so that the rest can still be looked at."""
-    read = read_schedule(state)
-    errors = list(read.errors)
-    cap, time_limit, steps = _money(state.cap), _minutes(state.time_limit), _whole(state.step_limit)
-    if cap is None:
-        errors.append(FieldError("cap", "Write an amount in dollars, like 0.50."))
-    if time_limit is None:
-        errors.append(FieldError("time_limit", "Write the minutes in figures, like 20."))
-    if steps is None:
-        errors.append(FieldError("step_limit", "Write the steps in figures, like 100."))
-    content = RoutineContent(
-        name=state.name,
-        instructions=state.instructions,
-        agent_id=_whole(state.agent),
-        machine_id=_whole(state.machine),
-        schedule=read.schedule or Schedule(ScheduleKind.WHEN_ASKED, {}, "UTC"),
-        folder=state.folder.strip(),
-        check_command=state.check_command.strip(),
-        cap=0 if cap is None else cap,
-        time_limit=timedelta(minutes=20) if time_limit is None else time_limit,
-        step_limit=100 if steps is None else steps,
-        conversation=state.conversation,
-        notify=state.notify,
-    )
-    return Read(read.state, read.schedule, errors), content
-
-
-def _money(text: str) -> int | None:
-    """Dollars as typed, in micro-dollars; None when it isn't an amount."""
-    try:
-        amount = Decimal(text.strip().removeprefix("$"))
-    except InvalidOperation:
-        return None
-    if not amount.is_finite() or abs(amount) > 1_000_000:
-        return None
-    return int(amount * MICRO)
-
-
-def _minutes(text: str) -> timedelta | None:
-    try:
-        amount = Decimal(text.strip())
-    except InvalidOperation:
-        return None
-    if not amount.is_finite() or not 0 <= amount <= 100_000:
-        return None
-    return timedelta(seconds=int(amount * 60))

@@ -6,9 +6,10 @@ Measures are SVG units of the design guide: pitch 7.6, base at 22 of 38.
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import assert_never
 
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from routines_app.rules.status import Shape
@@ -85,46 +86,47 @@ def describe(shapes: Sequence[Shape]) -> str:
 
 def tick(shape: Shape, left: float) -> SafeString:
     """One mark, four units wide, whose left edge is at `left`."""
+    return mark_safe(_tick(shape, left))  # numbers only
+
+
+def _tick(shape: Shape, left: float) -> str:
     at = _short(left)
     match shape:
         case Shape.DONE:
-            return format_html('<rect class="done" x="{}" y="2" width="4" height="19" rx="2"/>', at)
+            return f'<rect class="done" x="{at}" y="2" width="4" height="19" rx="2"/>'
         case Shape.QUIET:
-            return format_html(
-                '<rect class="quiet" x="{}" y="12" width="4" height="9" rx="2"/>', at
-            )
+            return f'<rect class="quiet" x="{at}" y="12" width="4" height="9" rx="2"/>'
         case Shape.STUB:
-            return format_html(
-                '<rect class="stub" x="{}" y="17.5" width="4" height="3.5" rx="1"/>', at
-            )
+            return f'<rect class="stub" x="{at}" y="17.5" width="4" height="3.5" rx="1"/>'
         case Shape.RING:
-            return format_html('<circle class="skip" cx="{}" cy="22" r="2.75"/>', _short(left + 2))
+            return f'<circle class="skip" cx="{_short(left + 2)}" cy="22" r="2.75"/>'
         case Shape.BLOCK:
-            return format_html('<rect class="stop" x="{}" y="23" width="4" height="7"/>', at)
+            return f'<rect class="stop" x="{at}" y="23" width="4" height="7"/>'
         case Shape.POINT:
-            return format_html('<path class="fail" d="M{} 23h5l-2.5 12z"/>', _short(left - 0.5))
+            return f'<path class="fail" d="M{_short(left - 0.5)} 23h5l-2.5 12z"/>'
         case Shape.LIVE:
-            return format_html(
-                '<rect class="live" x="{}" y="2.75" width="4.5" height="18" rx="2.2"/>',
-                _short(left - 0.25),
-            )
+            edge = _short(left - 0.25)
+            return f'<rect class="live" x="{edge}" y="2.75" width="4.5" height="18" rx="2.2"/>'
         case Shape.WAITING:
-            return format_html('<path class="next wait" d="M{} 20v-16"/>', _short(left + 2))
+            return f'<path class="next wait" d="M{_short(left + 2)} 20v-16"/>'
         case _:
             assert_never(shape)
 
 
 def expected(left: float) -> SafeString:
     """The grey dotted mark of a run that is still to come."""
-    return format_html('<path class="next" d="M{} 20v-15"/>', _short(left + 2))
+    return mark_safe(f'<path class="next" d="M{_short(left + 2)} 20v-15"/>')
 
 
 def heartbeat(shapes: Sequence[Shape], *, expects: bool) -> SafeString:
     """The last runs as one image, oldest first; `expects` adds the dotted next one."""
-    shown = list(shapes)[-TICKS:]
-    places = max(len(shown) + expects, 1)
-    width = PITCH * places
-    marks = [tick(shape, 1.8 + PITCH * place) for place, shape in enumerate(shown)]
+    return _drawn(tuple(shapes)[-TICKS:], expects)
+
+
+@lru_cache(maxsize=4096)
+def _drawn(shown: tuple[Shape, ...], expects: bool) -> SafeString:
+    width = PITCH * max(len(shown) + expects, 1)
+    marks = [_tick(shape, 1.8 + PITCH * place) for place, shape in enumerate(shown)]
     if expects:
         marks.append(expected(1.8 + PITCH * len(shown)))
     return format_html(
@@ -134,7 +136,7 @@ def heartbeat(shapes: Sequence[Shape], *, expects: bool) -> SafeString:
         round(width),
         _short(width),
         _short(width),
-        format_html_join("", "{}", ((mark,) for mark in marks)),
+        mark_safe("".join(marks)),
     )
 
 

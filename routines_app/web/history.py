@@ -11,7 +11,7 @@ from routines_app.rules.sentences import Sentence
 from routines_app.rules.status import RunStatus, Shape
 from routines_app.web.acts import ActLink, act_link
 from routines_app.web.dates import clock_time, day_heading, day_of
-from routines_app.web.run_words import is_over, sentence_for, shape_of
+from routines_app.web.run_words import is_over, paid, sentence_for, shape_of
 
 PAGE = 50
 FOLD = 10  # so many quiet checks in a row fold into one line
@@ -94,7 +94,7 @@ def _row(run: Run, now: datetime, zone: str) -> HistoryRow:
         sentence=sentence,
         second=sentence.second or _asked(run),
         act=act_link(sentence.act, run),
-        cost=dollars(run.spent) if is_over(run) else "",
+        cost=dollars(paid(run)) if is_over(run) else "",
         took=took(seconds) if seconds is not None else "",
     )
 

@@ -28,7 +28,7 @@ class LocalhostMiddleware:
             number is not None
             and request.method in {"GET", "HEAD"}
             and "Authorization" not in request.headers
-            and request.path != "/healthz"
+            and request.path not in {"/healthz", "/readyz"}
         ):
             port = host.removeprefix(number)
             return HttpResponseRedirect(f"http://localhost{port}{request.get_full_path()}")

@@ -11,9 +11,9 @@ from routines_app.rules.money import dollars, took
 from routines_app.rules.status import RunStatus, Shape
 from routines_app.web.dates import clock_time
 from routines_app.web.routine_rows import Typical
-from routines_app.web.run_words import elapsed, is_over, shape_of
+from routines_app.web.run_words import elapsed, is_over, paid, shape_of
 
-_CHECK_FAILURES = (
+CHECK_FAILURES = (
     RunStatus.FAIL_CHECK_MISSING,
     RunStatus.FAIL_CHECK_DENIED,
     RunStatus.FAIL_CHECK_TIMEOUT,
@@ -95,7 +95,7 @@ def _checked(run: Run, now: datetime) -> Stage:
         return Stage("now", "Checking", f"{_span(begun, now)} so far" if begun else "")
     seconds = run.facts.get("check_seconds")
     length = took(round(seconds, 1)) if isinstance(seconds, int | float) else ""
-    if run.status in _CHECK_FAILURES:
+    if run.status in CHECK_FAILURES:
         code = run.facts.get("exit_code")
         said = f"exit {code}" if code is not None else ""
         return Stage("fail", "Check failed", ", ".join(filter(None, (length, said))))
@@ -119,10 +119,10 @@ def _worked(run: Run, now: datetime) -> Stage:
     length = _span(run.turn_at, run.finished_at)
     match shape_of(run):
         case Shape.BLOCK:
-            return Stage("stop", "Stopped", f"after {length}")
+            return Stage("stop", "Stopped", _after(length))
         case Shape.POINT:
             failed = "Interrupted" if run.status == RunStatus.FAIL_RESTART else "Failed"
-            return Stage("fail", failed, f"after {length}")
+            return Stage("fail", failed, _after(length))
         case _:
             return Stage("done", "Worked", length)
 
@@ -169,7 +169,10 @@ def meters(run: Run, typical: Typical | None, steps: int, tally: str, now: datet
 
 def _spent(run: Run) -> Meter:
     kind = _bar_kind(run)
-    if run.status in (RunStatus.NOTHING_TO_DO, *_CHECK_FAILURES):
+    if run.cause == "ours" and run.spent:
+        back = dollars(run.spent)
+        return Meter("You pay", dollars(paid(run)), f"{back} spent, {back} refunded")
+    if run.status in (RunStatus.NOTHING_TO_DO, *CHECK_FAILURES):
         return Meter("Spent", dollars(run.spent), "no model was called")
     cap = run.snapshot.get("cap", run.routine.cap)
     if not isinstance(cap, int) or cap <= 0:
@@ -193,6 +196,10 @@ def _bar_kind(run: Run) -> str:
     if not is_over(run):
         return ""
     return "stop" if run.status in (RunStatus.STOP_COST, RunStatus.STOP_TIME) else "past"
+
+
+def _after(length: str) -> str:
+    return f"in {length}" if length.startswith("under") else f"after {length}"
 
 
 def _span(start: datetime, end: datetime) -> str:

@@ -83,18 +83,29 @@ def _past(workspace: Workspace, start: datetime, end: datetime) -> list[Mark]:
 
 
 def _coming(routines: Iterable[Routine], now: datetime, end: datetime) -> list[Mark]:
-    """One mark for each quarter of an hour in which something is still due today."""
-    bins: set[datetime] = set()
-    marks: list[Mark] = []
+    """One mark for each quarter of an hour in which something is still due today.
+
+    Schedules that are the same are looked at once, and quarters that have a mark are passed over:
+    the work is bounded by the day's quarters and not by how often routines run.
+    """
+    marks: dict[datetime, Mark] = {}
+    seen: set[tuple[str, str, str, datetime]] = set()
     for routine in routines:
         at = routine.next_fire_at if routine.enabled else None
+        if at is None or at >= end:
+            continue
+        kept = (routine.schedule_kind, str(routine.schedule_values), routine.zone, at)
+        if kept in seen:
+            continue
+        seen.add(kept)
         while at is not None and at < end:
             slot = _slot(at, end)
-            if at >= now and slot not in bins:
-                bins.add(slot)
-                marks.append(Mark(at, None))
-            at = next_occurrence(routine.schedule, slot + BIN - timedelta(seconds=1))
-    return sorted(marks, key=lambda mark: mark.at)
+            if at >= now:
+                marks.setdefault(slot, Mark(at, None))
+            while slot in marks:
+                slot += BIN
+            at = next_occurrence(routine.schedule, max(slot - timedelta(seconds=1), at))
+    return sorted(marks.values(), key=lambda mark: mark.at)
 
 
 def _slot(at: datetime, origin: datetime) -> datetime:

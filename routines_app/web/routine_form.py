@@ -1,19 +1,15 @@
 """Making and changing a routine: the sentence with its blanks, and everything beside it."""
 
-import uuid
-from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import Any
+from dataclasses import replace
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse, QueryDict
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.models import Role
 from foundation import clock
 from routines_app.configure.content import FieldError, Refused, RoutineContent
-from routines_app.configure.models import usable_models
 from routines_app.configure.routine import (
     ChangedMeanwhile,
     Configured,
@@ -24,51 +20,38 @@ from routines_app.configure.routine import (
     turn_on,
 )
 from routines_app.configure.validate import problems
-from routines_app.models import AgentRuntime, Routine
-from routines_app.producers.manual import run_it_now
+from routines_app.models import Routine
 from routines_app.rules import zones
 from routines_app.rules.kinds import ScheduleKind
 from routines_app.rules.schedule import expressions, validate
 from routines_app.rules.sentence import Refusal, parse_sentence
-from routines_app.rules.status import LIVE_STATUSES
 from routines_app.web.access import WorkspaceRequest, in_workspace, role_too_low
 from routines_app.web.dates import day_of, moment_words
-from routines_app.web.form_controls import Roster, roster_of, sentence_controls
-from routines_app.web.form_preview import Usual, preview_of
-from routines_app.web.form_state import (
-    FormState,
-    Read,
-    read_content,
-    read_schedule,
-    state_of,
-    typed,
-    with_schedule,
+from routines_app.web.form_controls import Roster, roster_of
+from routines_app.web.form_page import (
+    Conflict,
+    blank_form,
+    form_context,
+    from_starter,
+    run_and_go,
+    show_form,
 )
+from routines_app.web.form_read import Read, read_content, read_schedule, whole
+from routines_app.web.form_state import FormState, state_of, typed, with_schedule
 from routines_app.web.routine_page import find_routine, may_edit
-from routines_app.web.routine_rows import typical_of
-from routines_app.web.starters import Starter, agent_for, offered_starters, starter_of
+from routines_app.web.starters import starter_of
 from routines_app.web.versions import differences
 
 MAY_SHOW = {"preview", "time", "read"}  # buttons that only show the form again
 
 
-@dataclass(frozen=True)
-class Conflict:
-    """Why what was typed wasn't saved although nothing is wrong with it."""
-
-    lead: str
-    rest: str
-    href: str = ""
-    differences: list[tuple[str, str, str]] | None = None
-
-
 @in_workspace(Role.MEMBER)
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def new_routine(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     """A new routine: the empty form, one filled by a starter, or what was sent."""
     roster = roster_of(request.workspace)
     start = blank_form(request, roster)
-    if request.method == "GET":
+    if request.method != "POST":
         starter = starter_of(request.GET.get("from", ""))
         if starter is not None:
             start = from_starter(request, start, starter, starter.blank)
@@ -83,18 +66,22 @@ def new_routine(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
         return show_form(request, roster, read.state, errors=errors)
     runs = request.POST.get("then") == "run"
     made = create_routine(
-        request.workspace, request.user, content, turn_on=not runs, starter=state.starter[:40]
+        request.workspace,
+        request.user,
+        content,
+        turn_on=not runs,
+        starter=state.starter if starter_of(state.starter) else "",
     )
     if isinstance(made, Refused):
         return show_form(request, roster, read.state, errors=made.errors)
     if runs:
-        return _run(request, made)
+        return run_and_go(request, made)
     messages.info(request, _saved_words(made, request, f"{made.name} is on."))
     return redirect("routine", workspace_slug, made.slug)
 
 
 @in_workspace(Role.MEMBER)
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def edit_routine(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpResponse:
     """Change a routine; nothing typed is lost when that can't be done now."""
     routine = find_routine(request, slug)
@@ -102,7 +89,7 @@ def edit_routine(request: WorkspaceRequest, workspace_slug: str, slug: str) -> H
         return role_too_low(request, Role.ADMIN)
     roster = roster_of(request.workspace)
     start = state_of(content_of(routine), routine.version)
-    if request.method == "GET":
+    if request.method != "POST":
         return show_form(request, roster, start, routine=routine)
     state = typed(request.POST, start)
     shown = _only_shown(request, roster, state, routine)
@@ -112,7 +99,7 @@ def edit_routine(request: WorkspaceRequest, workspace_slug: str, slug: str) -> H
     errors = _errors(request, state, read, content)
     if errors:
         return show_form(request, roster, read.state, routine=routine, errors=errors)
-    version = int(state.version) if state.version.isdigit() else 0
+    version = whole(state.version) or 0
     answer = configure_routine(routine, request.user, version, content)
     match answer:
         case Configured():
@@ -133,63 +120,6 @@ def schedule_preview(request: WorkspaceRequest, workspace_slug: str) -> HttpResp
     context = form_context(request, roster, read.state, [], None)
     context["with_sentence"] = request.POST.get("part") != "readback"
     return render(request, "routines/preview.html", context)
-
-
-@in_workspace(Role.MEMBER)
-@require_POST
-def run_starter(request: WorkspaceRequest, workspace_slug: str, code: str) -> HttpResponse:
-    """Make a starter's routine, turned off, and run it: the first page's ink button."""
-    starter = starter_of(code)
-    if starter is None:
-        raise Http404("no such starter")
-    blank = request.POST.get("blank", "").strip()[:200]
-    offers = offered_starters(request.workspace)
-    mine = next(offer for offer in offers if offer.starter == starter)
-    error = mine.why_not or ("" if blank else f"Write the {starter.blank_label.lower()}.")
-    if not error:
-        roster = roster_of(request.workspace)
-        state = from_starter(request, blank_form(request, roster), starter, blank)
-        _, content = read_content(state)
-        made = create_routine(
-            request.workspace, request.user, content, turn_on=False, starter=starter.code
-        )
-        if not isinstance(made, Refused):
-            return _run(request, made)
-        error = " ".join(each.sentence for each in made.errors)
-    shown = [
-        replace(offer, blank=blank, error=error) if offer is mine else offer for offer in offers
-    ]
-    context = {"starters": shown, "may_run": True, "key": uuid.uuid4()}
-    return render(request, "routines/first_run.html", context, status=422)
-
-
-def blank_form(request: WorkspaceRequest, roster: Roster) -> FormState:
-    """The form as it is for a new routine here: this person's zone, an agent that can work now,
-    the first machine."""
-    able = bool(usable_models(request.workspace))
-    ready = [a for a in roster.agents if able or a.runtime == AgentRuntime.SCRIPT]
-    first = (ready or roster.agents)[:1]
-    return FormState(
-        zone=request.user.zone,
-        agent=str(first[0].pk) if first else "",
-        machine=str(roster.machines[0].pk) if roster.machines else "",
-    )
-
-
-def from_starter(
-    request: WorkspaceRequest, state: FormState, starter: Starter, blank: str
-) -> FormState:
-    """The form filled by a starter."""
-    agent = agent_for(starter, request.workspace)
-    return replace(
-        state,
-        name=starter.name,
-        instructions=starter.text(blank),
-        folder=starter.working_folder(blank),
-        check_command=starter.check,
-        agent=str(agent.pk) if agent else state.agent,
-        starter=starter.code,
-    )
 
 
 def _only_shown(
@@ -243,17 +173,11 @@ def _errors(
     return errors
 
 
-def _run(request: WorkspaceRequest, routine: Routine) -> HttpResponse:
-    key = request.POST.get("key", "")[:80] or uuid.uuid4().hex
-    run = run_it_now(routine, request.user, key)
-    return redirect("run", request.workspace.slug, routine.slug, run.number)
-
-
 def _configured(request: WorkspaceRequest, answer: Configured) -> HttpResponse:
     routine = answer.routine
     then = request.POST.get("then")
     if then == "run":
-        return _run(request, routine)
+        return run_and_go(request, routine)
     if then == "on" and not routine.enabled:
         on = turn_on(routine, request.user)
         if isinstance(on, Refused):
@@ -299,69 +223,3 @@ def _conflict(
     response = show_form(request, roster, state, routine=routine, conflict=conflict)
     response.status_code = 409
     return response
-
-
-def show_form(
-    request: WorkspaceRequest,
-    roster: Roster,
-    state: FormState,
-    *,
-    routine: Routine | None = None,
-    errors: list[FieldError] | None = None,
-    conflict: Conflict | None = None,
-) -> HttpResponse:
-    """The whole page; 422 when something has to be fixed."""
-    # "at" is the date and the time together; the date's blank is where that is mended
-    shown = [replace(e, field="date") if e.field == "at" else e for e in errors or []]
-    context = form_context(request, roster, state, shown, routine)
-    context["conflict"] = conflict
-    return render(request, "routines/form.html", context, status=422 if errors else 200)
-
-
-def form_context(
-    request: WorkspaceRequest,
-    roster: Roster,
-    state: FormState,
-    errors: list[FieldError],
-    routine: Routine | None,
-) -> dict[str, Any]:
-    """All that the form's parts need."""
-    now: datetime = clock.now()
-    usual = [request.user.zone, request.workspace.zone]
-    agent = roster.agent(state.agent)
-    script = agent is not None and agent.runtime == AgentRuntime.SCRIPT
-    by_field: dict[str, str] = {}
-    for error in errors:
-        by_field.setdefault(error.field, error.sentence)
-    live = routine.runs.filter(status__in=LIVE_STATUSES).first() if routine else None
-    return {
-        "routine": routine,
-        "live": live,
-        "state": state,
-        "controls": sentence_controls(state, roster, errors, usual),
-        "errors": errors,
-        "wrong": by_field,
-        "wrong_sentence": _in_sentence(errors, state),
-        "preview": preview_of(state, now, request.user.zone, _usual(script, routine)),
-        "script": script,
-        "no_model": agent is not None and not script and not usable_models(request.workspace),
-        "agent": agent,
-        "written": request.POST.get("written", ""),
-        "watched": _has_watched(request),
-        "key": uuid.uuid4(),
-    }
-
-
-def _usual(script: bool, routine: Routine | None) -> Usual:
-    typical = typical_of([routine.pk]).get(routine.pk) if routine else None
-    totals = getattr(routine, "totals", None) if routine else None
-    return Usual(script, typical.spent if typical else None, totals.runs if totals else 0)
-
-
-def _in_sentence(errors: list[FieldError], state: FormState) -> list[FieldError]:
-    return [error for error in errors if error.field in state.blanks]
-
-
-def _has_watched(request: WorkspaceRequest) -> bool:
-    """Whether a run of this workspace has come to an end: then saving is the ink button."""
-    return request.workspace.runs.filter(finished_at__isnull=False).exists()

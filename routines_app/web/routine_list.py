@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from accounts.models import Role
 from foundation import clock
@@ -43,7 +43,7 @@ def headline(on: int, needs: int, off: int) -> Headline:
 
 
 @in_workspace(Role.VIEWER)
-@require_GET
+@require_safe
 def routines(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     """The list; without any routine, the starters."""
     workspace = request.workspace
@@ -70,6 +70,7 @@ def routines(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
             "week": week_of(workspace, now),
             "next_words": _next(rows, now, zone),
             "may_run": may_run,
+            "is_admin": request.membership.may(Role.ADMIN),
             "today": today_of(workspace, [row.routine for row in rows], now, zone),
             "any_live": any(row.last_shape in (Shape.LIVE, Shape.WAITING) for row in rows),
         },

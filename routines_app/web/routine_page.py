@@ -1,16 +1,17 @@
 """A routine's own page: its sentence, its heartbeat, its history, what comes next, its memory."""
 
+import re
 import uuid
 from dataclasses import dataclass
 from datetime import datetime
 
 import structlog
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import NoReverseMatch, reverse
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import Role
 from foundation import clock
@@ -26,14 +27,13 @@ from routines_app.web.coming import next_five, place_of
 from routines_app.web.dates import ahead, axis_day, day_of, moment_words
 from routines_app.web.history import history_of
 from routines_app.web.routine_rows import off_words, typical_of
-from routines_app.web.run_words import is_over, sentence_for, shape_of
+from routines_app.web.run_words import is_over, paid, sentence_for, shape_of
 from routines_app.web.sentence import spoken_sentence
 
 log = structlog.get_logger()
 
 TICKS = 40
 MEMORY_SHOWN = 20_000  # bytes of state.md
-KEY_LENGTH = 80
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def may_edit(request: WorkspaceRequest, routine: Routine) -> bool:
 
 
 @in_workspace(Role.VIEWER)
-@require_GET
+@require_safe
 def routine_page(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpResponse:
     """The page; with `before` and htmx, older history."""
     routine = find_routine(request, slug)
@@ -133,7 +133,7 @@ def _beat_name(run: Run, now: datetime, zone: str) -> str:
         return said
     lasted = run.duration
     length = f", took {took(int(lasted.total_seconds()))}" if lasted else ""
-    return f"{said} Cost {dollars(run.spent)}{length}."
+    return f"{said} Cost {dollars(paid(run))}{length}."
 
 
 def _no_runs(routine: Routine, now: datetime, zone: str) -> str:
@@ -197,13 +197,18 @@ def _rules(routine: Routine) -> list[tuple[str, str, str]]:
     ]
 
 
+def run_key(post: QueryDict) -> str:
+    """What makes a double click one run: the form's key, or a new one when it isn't one of ours."""
+    sent = post.get("key", "")
+    return sent if re.fullmatch(r"[0-9A-Za-z-]{1,64}", sent) else uuid.uuid4().hex
+
+
 @in_workspace(Role.MEMBER)
 @require_POST
 def run_now(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpResponse:
     """Ask for a run and land on its page; the same key twice is one run."""
     routine = find_routine(request, slug)
-    key = request.POST.get("key", "")[:KEY_LENGTH] or uuid.uuid4().hex
-    run = run_it_now(routine, request.user, key)
+    run = run_it_now(routine, request.user, run_key(request.POST))
     return redirect("run", workspace_slug, slug, run.number)
 
 

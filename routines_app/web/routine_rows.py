@@ -18,7 +18,14 @@ from routines_app.rules.sentences import Sentence
 from routines_app.rules.status import Rings, RunStatus, Shape
 from routines_app.web.dates import day_of, moment_words, recently
 from routines_app.web.heartbeat import TICKS
-from routines_app.web.run_words import elapsed, is_over, sentence_for, shape_of, shape_of_status
+from routines_app.web.run_words import (
+    elapsed,
+    is_over,
+    paid,
+    sentence_for,
+    shape_of,
+    shape_of_status,
+)
 from routines_app.web.sentence import figures
 
 _HEARTBEATS = """
@@ -39,6 +46,7 @@ FROM routines_app_routine r
 CROSS JOIN LATERAL (
     SELECT spent, extract(epoch FROM finished_at - waking_at) AS seconds FROM routines_app_run
     WHERE routine_id = r.id AND turn_at IS NOT NULL AND finished_at IS NOT NULL
+      AND cause <> 'ours'
     ORDER BY number DESC LIMIT 20) t
 WHERE r.id = ANY(%s)
 GROUP BY r.id
@@ -127,7 +135,10 @@ def week_of(workspace: Workspace, now: datetime) -> Week:
     """Runs in which a check or a turn began, and what all cost, in the last seven days."""
     found = Run.objects.filter(
         workspace=workspace, finished_at__gte=now - timedelta(days=7)
-    ).aggregate(runs=Count("id", filter=Q(effects_begun_at__isnull=False)), spent=Sum("spent"))
+    ).aggregate(
+        runs=Count("id", filter=Q(effects_begun_at__isnull=False)),
+        spent=Sum("spent", filter=~Q(cause="ours")),
+    )
     return Week(found["runs"], found["spent"] or 0)
 
 
@@ -226,7 +237,7 @@ def _last_small(last: Run, now: datetime, zone: str) -> str:
             return ""
         return f"{took(int(elapsed(last, now)))} so far · {dollars(last.spent)} so far"
     ended = last.finished_at or last.queued_at
-    parts = [recently(ended, now, zone), dollars(last.spent)]
+    parts = [recently(ended, now, zone), dollars(paid(last))]
     if last.duration is not None and last.effects_begun_at is not None:
         parts.append(took(int(last.duration.total_seconds())))
     return " · ".join(parts)

@@ -72,3 +72,36 @@ def higher_caps(run: Run, now: datetime) -> list[HigherCap]:
                 HigherCap(f"{dollars(cap)} a run", f"{dollars(month.ceiling)} a month at most")
             )
     return found
+
+
+@dataclass(frozen=True)
+class CheckChange:
+    """What became of the check since a run in which it worked."""
+
+    words: str
+    before: str
+    after: str
+
+
+def check_change(run: Run, now: datetime, zone: str) -> CheckChange | None:
+    """How the check differs from the last run that got past it; None when it doesn't."""
+    good = (
+        Run.objects.filter(routine_id=run.routine_id, number__lt=run.number, turn_at__isnull=False)
+        .order_by("-number")
+        .first()
+    )
+    if good is None:
+        return None
+    before, after = str(good.snapshot.get("check", "")), str(run.snapshot.get("check", ""))
+    if before == after:
+        return None
+    version = (
+        run.routine.versions.select_related("changed_by")
+        .filter(number__gt=good.version or 0, number__lte=run.version or 0)
+        .order_by("-number")
+        .first()
+    )
+    if version is None:
+        return CheckChange("The check was edited since it last worked.", before, after)
+    who, when = version.changed_by or "Somebody", moment_words(version.changed_at, now, zone)
+    return CheckChange(f"{who} edited the check {when}.", before, after)

@@ -6,13 +6,13 @@ from datetime import datetime
 
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import Role
 from foundation import clock
 from routines_app.agents.turn import StepKind
 from routines_app.fires import place_in_line
-from routines_app.models import AgentRuntime, Delivery, Run, Step
+from routines_app.models import AgentRuntime, Delivery, Run
 from routines_app.rules import zones
 from routines_app.rules.schedule import next_occurrence
 from routines_app.rules.status import RunStatus, Shape
@@ -22,10 +22,10 @@ from routines_app.web.acts import act_link
 from routines_app.web.agent_text import agent_html
 from routines_app.web.dates import clock_time, count_words, moment_words
 from routines_app.web.memory import memory_diff
-from routines_app.web.progress import channel_name, meters, track
-from routines_app.web.routine_page import memory_link, next_words
+from routines_app.web.progress import CHECK_FAILURES, channel_name, meters, track
+from routines_app.web.routine_page import may_edit, memory_link, next_words
 from routines_app.web.routine_rows import typical_of
-from routines_app.web.run_beside import after_this, higher_caps, lately
+from routines_app.web.run_beside import after_this, check_change, higher_caps, lately
 from routines_app.web.run_facts import run_facts, title_words
 from routines_app.web.run_words import is_over, sentence_for, shape_of
 from routines_app.web.sentence import figures
@@ -44,7 +44,7 @@ class Told:
 
 
 @in_workspace(Role.VIEWER)
-@require_GET
+@require_safe
 def run_page(
     request: WorkspaceRequest, workspace_slug: str, slug: str, number: int
 ) -> HttpResponse:
@@ -97,14 +97,15 @@ def page_context(request: WorkspaceRequest, run: Run, after: int = 0) -> dict[st
     """All that the page's parts need. Steps numbered up to `after` are left out of `lines`."""
     now, zone = clock.now(), request.user.zone
     over = is_over(run)
-    steps = list(run.steps.order_by("number"))
+    # a live page asks each second: the contents of steps that it has are left in the database
+    outline = list(run.steps.order_by("number").values_list("number", "kind", "title"))
+    new = list(run.steps.filter(number__gt=after).order_by("number"))
     told = list(run.deliveries.order_by("id"))
     typical = typical_of([run.routine_id]).get(run.routine_id)
     place = place_in_line(run) if run.status == RunStatus.QUEUED else 0
-    doing = "" if over else _doing(run, steps)
+    doing = "" if over else _doing(run, outline)
     sentence = sentence_for(run, zone=zone, now=now, place=place, doing=doing)
     began = run.waking_at or run.queued_at
-    new = [step for step in steps if step.number > after]
     return {
         "run": run,
         "routine": run.routine,
@@ -114,14 +115,14 @@ def page_context(request: WorkspaceRequest, run: Run, after: int = 0) -> dict[st
         "sentence": sentence,
         "act": act_link(sentence.act, run),
         "track": track(run, told, now, zone),
-        "meters": meters(run, typical, len(steps), tally(step.kind for step in steps), now),
+        "meters": meters(run, typical, len(outline), tally(kind for _, kind, _ in outline), now),
         "lines": transcript(
             new,
             began,
             by_cost=run.status == RunStatus.STOP_COST,
             all_open=run.snapshot.get("runtime") == AgentRuntime.SCRIPT,
         ),
-        "last_step": steps[-1].number if steps else 0,
+        "last_step": outline[-1][0] if outline else 0,
         "how": _how_heading(run),
         "body": agent_html(run.body) if over and run.body.strip() else "",
         "memory": memory_diff(run.state_before, run.state_after) if over else [],
@@ -134,9 +135,11 @@ def page_context(request: WorkspaceRequest, run: Run, after: int = 0) -> dict[st
         "streak_words": _streak(run),
         "after_this": after_this(run, now, zone) if over else None,
         "lately": lately(run, now, zone) if run.status == RunStatus.NOTHING_TO_DO else "",
+        "check_change": check_change(run, now, zone) if run.status in CHECK_FAILURES else None,
         "higher_caps": higher_caps(run, now) if run.status == RunStatus.STOP_COST else [],
         "file_href": memory_link(run.routine),
         "may_run": request.membership.may(Role.MEMBER),
+        "may_edit": may_edit(request, run.routine),
         "key": uuid.uuid4(),
     }
 
@@ -163,16 +166,16 @@ def _streak(run: Run) -> str:
     return f"{said} in a row. Five would turn it off."
 
 
-def _doing(run: Run, steps: list[Step]) -> str:
+def _doing(run: Run, outline: list[tuple[int, str, str]]) -> str:
     """What it is at: the step that is open, else its latest one."""
     title = str(run.doing.get("title", ""))[:200]
     if title:
         return f"{_participle(str(run.doing.get('kind', '')))} {title}"
-    for step in reversed(steps):
-        if step.kind == StepKind.SAID:
-            return step.title
-        if step.kind in (StepKind.RAN, StepKind.READ, StepKind.LISTED, StepKind.WROTE):
-            return f"{step.kind} {step.title}"
+    for _, kind, said in reversed(outline):
+        if kind == StepKind.SAID:
+            return said
+        if kind in (StepKind.RAN, StepKind.READ, StepKind.LISTED, StepKind.WROTE):
+            return f"{kind} {said}"
     return ""
 
 

@@ -75,6 +75,11 @@ def shape_of_status(status: str) -> Shape:
         return Shape.POINT
 
 
+def paid(run: Run) -> int:
+    """What the workspace pays for it, in micro-dollars: nothing when the fault was ours."""
+    return 0 if run.cause == "ours" else run.spent
+
+
 def elapsed(run: Run, now: datetime) -> float:
     """Seconds from leaving the queue to the end, or to now; 0.0 before it began."""
     if run.waking_at is None:

@@ -14,6 +14,7 @@ from accounts.models import User, Workspace
 from billing.models import Account
 from machines.models import Machine
 from routines_app.models import Agent, Notice, Routine
+from routines_app.web.banner import Banner, banner_of
 
 PLAN_NAMES = {"self-hosted": "Self-hosted", "free": "Free", "pro": "Pro"}
 
@@ -41,6 +42,7 @@ class Frame:
     bell: NavItem | None
     plan_line: str
     at_me: bool
+    banner: Banner | None = None
 
 
 def shell(request: HttpRequest) -> dict[str, object]:
@@ -74,6 +76,7 @@ def frame_of(request: HttpRequest) -> Frame:
         bell=places.bell(),
         plan_line=_plan_line(here),
         at_me=at_me,
+        banner=banner_of(here.pk, cast(User, person).zone),
     )
 
 

@@ -3,12 +3,12 @@
 from django.urls import path
 from django.urls.resolvers import URLPattern
 
-from routines_app.web import routine_form, routine_list, routine_page, run_page
+from routines_app.web import routine_form, routine_list, routine_page, run_page, starter_page
 
 urlpatterns: list[URLPattern] = [
     path("", routine_list.routines, name="routines"),
     path("new/", routine_form.new_routine, name="routine_new"),
-    path("new/<slug:code>/run/", routine_form.run_starter, name="starter_run"),
+    path("new/<slug:code>/run/", starter_page.run_starter, name="starter_run"),
     path("schedule/preview", routine_form.schedule_preview, name="schedule_preview"),
     path("<slug:slug>/", routine_page.routine_page, name="routine"),
     path("<slug:slug>/edit/", routine_form.edit_routine, name="routine_edit"),

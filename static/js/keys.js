@@ -1,40 +1,49 @@
-// Single keys, for whoever wants them: n new, r run it now, j and k through the rows, g and then
-// r, m, a, f or p to go, ? for the list of them. They rest while one writes or holds a modifier.
+// Single keys on the routine pages: n new, r run it now, j and k along the rows, and g then r, m or
+// f to go somewhere. Off in fields; a person can turn them off, and then this file isn't loaded.
 
-const ROWS = "main h3 a, main .say a, main .ledger .name a";
-let going = 0;
+let going = false;
 
-function writes(element) {
-  return element.isContentEditable || element.closest("input, textarea, select, dialog[open]");
+const rows = () => [...document.querySelectorAll(".row h3 a, .run .say a")].filter(
+  (link) => link.checkVisibility?.() ?? true,
+);
+
+function along(step) {
+  const links = rows();
+  const at = links.indexOf(document.activeElement);
+  const next = links[at < 0 ? (step > 0 ? 0 : links.length - 1) : at + step];
+  next?.focus();
 }
 
-function open(link) {
-  if (link) window.location.assign(link.href);
-}
-
-function move(step) {
-  const rows = [...document.querySelectorAll(ROWS)];
-  if (!rows.length) return;
-  const at = rows.indexOf(document.activeElement);
-  const next = at < 0 ? (step > 0 ? 0 : rows.length - 1) : at + step;
-  rows[Math.min(Math.max(next, 0), rows.length - 1)].focus();
+function place(key) {
+  const names = { r: "Routines", m: "Machines", f: "Files" };
+  return [...document.querySelectorAll(".nav a")].find((link) =>
+    link.textContent.startsWith(names[key] ?? "\n"),
+  );
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-  if (writes(event.target)) return;
-  const went = Date.now() - going < 1500;
-  going = 0;
-  if (went) {
-    open(document.querySelector(`.nav a[data-go="${CSS.escape(event.key)}"]`));
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("input, textarea, select, [contenteditable], [popover]")) return;
+  if (going) {
+    going = false;
+    place(event.key)?.click();
     return;
   }
   switch (event.key) {
-    case "g": going = Date.now(); break;
-    case "n": open(document.querySelector(".tabbar .plus")); break;
-    case "r": document.querySelector('main form[action$="/run/"] button:enabled')?.click(); break;
-    case "j": move(1); break;
-    case "k": move(-1); break;
-    case "?": window.location.assign("/help/#keys"); break;
+    case "n":
+      document.querySelector('a.btn[href$="/routines/new/"]')?.click();
+      break;
+    case "r":
+      document.querySelector('.title form[action$="/run/"] button')?.click();
+      break;
+    case "j":
+      along(1);
+      break;
+    case "k":
+      along(-1);
+      break;
+    case "g":
+      going = true;
+      break;
   }
 });

@@ -1,7 +1,22 @@
 // Small things of the routine pages: a form's button is pressed once (a second click while the
 // first is on its way is the same request), and a long heartbeat shows its newest end.
 
-for (const beat of document.querySelectorAll(".bigbeat")) beat.scrollLeft = beat.scrollWidth;
+// It is one stop of the Tab key; the arrow keys move along it.
+
+function rove(beat) {
+  const ticks = [...beat.querySelectorAll("a")];
+  beat.scrollLeft = beat.scrollWidth;
+  ticks.forEach((tick, place) => (tick.tabIndex = place === ticks.length - 1 ? 0 : -1));
+  beat.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const next = step && ticks[ticks.indexOf(document.activeElement) + step];
+    if (!next) return;
+    event.preventDefault();
+    for (const tick of ticks) tick.tabIndex = tick === next ? 0 : -1;
+    next.focus();
+  });
+}
+for (const beat of document.querySelectorAll(".bigbeat")) rove(beat);
 
 document.addEventListener("submit", (event) => {
   const button = event.submitter;
@@ -46,7 +61,7 @@ async function refresh() {
     if (old.outerHTML === now.outerHTML) continue;
     old.replaceWith(now);
     window.htmx?.process(now);
-    for (const beat of now.querySelectorAll(".bigbeat")) beat.scrollLeft = beat.scrollWidth;
+    for (const beat of now.querySelectorAll(".bigbeat")) rove(beat);
   }
 }
 

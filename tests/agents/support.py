@@ -31,8 +31,13 @@ class KeptSteps:
 
     stop: Callable[[], bool] = lambda: False
     steps: list[NewStep] = field(default_factory=list)
+    begun: list[tuple[StepKind, str]] = field(default_factory=list)
     told: list[tuple[int, Usage]] = field(default_factory=list)
     checks: int = 0
+
+    def begin(self, kind: StepKind, title: str) -> None:
+        self.check()
+        self.begun.append((kind, title))
 
     def record(self, step: NewStep) -> None:
         self.check()
@@ -69,7 +74,7 @@ def price_of(meter: Meter) -> Price:
 
 def choice_of(fake: FakeProvider, provider: str, price: Price | None = None) -> ModelChoice:
     """A model at the fake, over one provider's wire format."""
-    connection = ModelConnection(provider, KEY, fake.base_url(provider))  # type: ignore[arg-type]
+    connection = ModelConnection(provider, KEY, fake.base_url(provider), nearby=True)  # type: ignore[arg-type]
     return ModelChoice(connection, MODELS[provider], price or price_of(fake.meter))
 
 

@@ -69,7 +69,8 @@ def test_a_connection_that_fails_says_so_in_the_providers_words(provider: str) -
 def test_a_connection_to_nobody_says_so() -> None:
     with FakeProvider() as fake:
         address = fake.base_url("openai-compatible")
-    answer = runtimes.test_connection(ModelConnection("openai-compatible", "", address), "m")
+    nobody = ModelConnection("openai-compatible", "", address, nearby=True)
+    answer = runtimes.test_connection(nobody, "m")
     assert not answer.ok
     assert answer.sentence.startswith("m didn't answer: ")
 

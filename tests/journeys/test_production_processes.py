@@ -53,7 +53,7 @@ def environment(open_folder: Path, redis_server: Redis) -> Iterator[dict[str, st
         "PYTHONWARNINGS": "error::RuntimeWarning",
     }
     environment = free_environment(**settings)
-    command = [sys.executable, "manage.py", "migrate", "--noinput", "--verbosity", "0"]
+    command = [sys.executable, "manage.py", "prepare"]
     subprocess.run(command, cwd=ROOT, env=environment, check=True)
     yield environment
     running = postgres.running_server(open_folder / "postgres")
@@ -89,8 +89,6 @@ def test_beat_ticks_and_the_clock_scans(
 
 def test_the_site_answers_over_https_alone(environment: dict[str, str], open_folder: Path) -> None:
     port = free_port()
-    collect = [sys.executable, "manage.py", "collectstatic", "--noinput", "--verbosity", "0"]
-    subprocess.run(collect, cwd=ROOT, env=environment, check=True)
     command = ["uvicorn", "routines_app.asgi:application", "--port", str(port)]
 
     def ask(path: str, **headers: str) -> int:

@@ -65,6 +65,16 @@ def test_a_routines_memory_can_be_written_before_its_first_run(
     assert "No run has read it yet." in page
 
 
+def test_a_disk_stays_readable_when_a_routines_folder_cant_be_made(
+    client: Client, workspace: Workspace, at: Callable[[str], str], disk: Disk
+) -> None:
+    disk[0].write_file(disk[1], "routines", b"a file where a folder should be")
+    make_routine(workspace, slug="morning-brief")
+    page = client.get(at(""))
+    assert page.status_code == 200
+    assert ">routines</a>" in page.content.decode()
+
+
 def test_a_saved_text_is_on_the_disk_with_its_own_line_ends(
     client: Client, at: Callable[[str], str], disk: Disk
 ) -> None:

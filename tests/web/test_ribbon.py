@@ -6,6 +6,7 @@ import pytest
 
 from accounts.models import Workspace
 from routines_app.rules.status import RunStatus
+from routines_app.web import ribbon
 from routines_app.web.ribbon import today_of
 from tests.factories import make_routine, make_run, make_workspace
 
@@ -69,3 +70,33 @@ def test_frequent_schedules_come_as_one_mark_a_quarter(workspace: Workspace) -> 
 def test_another_workspace_isnt_counted(workspace: Workspace) -> None:
     make_run(make_routine(make_workspace()), at=NOW - timedelta(hours=1))
     assert "0 runs" in today_of(workspace, [], NOW, LONDON).drawing
+
+
+def test_a_late_occurrence_hides_no_later_one(workspace: Workspace) -> None:
+    routine = make_routine(
+        workspace, schedule_kind="every_minutes", schedule_values={"every": 5}, zone="UTC",
+        next_fire_at=NOW - timedelta(minutes=1),
+    )  # fmt: skip
+    assert today_of(workspace, [routine], NOW, "UTC").drawing.count('class="next"') == 57
+
+
+def test_hundreds_of_routines_take_no_longer(workspace: Workspace) -> None:
+    asked = []
+    routines = [
+        make_routine(
+            workspace, schedule_kind="hourly", schedule_values={"minute": minute % 60}, zone="UTC",
+            next_fire_at=NOW.replace(hour=10, minute=minute % 60),
+        )
+        for minute in range(120)
+    ]  # fmt: skip
+    real = ribbon.next_occurrence
+
+    def counting(*args: object) -> object:
+        asked.append(args)
+        return real(*args)  # type: ignore[arg-type]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ribbon, "next_occurrence", counting)
+        drawn = today_of(workspace, routines, NOW, "UTC").drawing
+    assert drawn.count('class="next"') == 56  # 10:00 to 23:45
+    assert len(asked) < 60 * 15

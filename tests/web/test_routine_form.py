@@ -16,7 +16,8 @@ from routines_app.configure.routine import create_routine
 from routines_app.models import Agent, Routine, Run
 from routines_app.rules.schedule import Schedule, ScheduleKind, schedule_of
 from routines_app.rules.status import RunStatus
-from routines_app.web.form_state import FormState, read_schedule, state_of
+from routines_app.web.form_read import read_schedule
+from routines_app.web.form_state import FormState, state_of
 from routines_app.web.sentence import OPTIONS, figures
 from tests.factories import make_member, make_run
 
@@ -388,10 +389,46 @@ def test_the_date_of_once_is_in_its_zone() -> None:
 def test_an_agent_without_a_model_is_said_before_it_is_saved(
     browser_of_owner: Client, harbour: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("routines_app.web.routine_form.usable_models", lambda _: [])
+    monkeypatch.setattr("routines_app.web.form_page.usable_models", lambda _: [])
     start = fields_of(browser_of_owner.get(NEW).content.decode())
     assert start["agent"] == str(Agent.objects.get(slug="script").pk)
     model = str(Agent.objects.get(slug="assistant").pk)
     page = browser_of_owner.post(PREVIEW, asked(agent=model)).content.decode()
     assert "Assistant has no model to use yet." in page
     assert "has no model" not in browser_of_owner.post(PREVIEW, asked()).content.decode()
+
+
+ODD = ["", "\x00", "²", "-1", "9" * 400, "<script>", "⅕", "1,9,²", "a" * 3_000, "0x1", "\u202e8:00"]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: repr(odd)[:12])
+def test_nothing_that_is_sent_breaks_the_form(
+    browser_of_owner: Client, harbour: Workspace, odd: str
+) -> None:
+    for option in OPTIONS:
+        whole = {
+            **{name: odd for name in vars(FormState()) if name not in ("every", "was")},
+            "every": option.code,
+            "was": option.code,
+            "window": "hours",
+            "times": [odd, odd],
+            "days": [odd, "1"],
+        }
+        assert browser_of_owner.post(PREVIEW, whole).status_code == 200
+        assert browser_of_owner.post(NEW, whole | {"then": "time"}).status_code == 200
+    for name in (*vars(FormState()), "key", "written", "then"):
+        then = "run" if name == "key" else "save"
+        answer = browser_of_owner.post(NEW, asked(then=then) | {name: odd})
+        assert answer.status_code in (200, 302, 422), (name, answer.status_code)
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: repr(odd)[:12])
+def test_nothing_that_is_sent_breaks_an_edit(
+    browser_of_owner: Client, harbour: Workspace, owner: User, odd: str
+) -> None:
+    routine = made(harbour, owner, schedule_of(ScheduleKind.WHEN_ASKED, {}, "UTC"))
+    edit = f"/w/harbour/routines/{routine.slug}/edit/"
+    for name in ("version", "key", "starter", "at"):
+        answer = browser_of_owner.post(edit, asked() | {name: odd})
+        assert answer.status_code in (302, 409, 422), name
+    assert browser_of_owner.post(edit.replace("edit", "run"), {"key": odd}).status_code == 302

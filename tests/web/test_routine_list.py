@@ -8,7 +8,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from accounts.models import Role, Workspace
+from accounts.models import Role, User, Workspace
 from foundation import clock
 from routines_app.models import Routine
 from routines_app.rules.status import RunStatus, Shape
@@ -139,3 +139,23 @@ def test_a_viewer_reads_and_a_member_switches_their_own(client: Client, harbour:
     client.force_login(make_member(harbour, Role.MEMBER))
     assert client.post(f"{LIST}{routine.slug}/off/").status_code == 403
     assert Routine.objects.get(pk=routine.pk).enabled
+
+
+def test_single_keys_can_be_turned_off(browser_of_owner: Client, harbour: Workspace) -> None:
+    make_routine(harbour)
+    assert "js/keys.js" in browser_of_owner.get(LIST).content.decode()
+    User.objects.update(single_keys=False)
+    assert "js/keys.js" not in browser_of_owner.get(LIST).content.decode()
+
+
+def test_pages_answer_head(browser_of_owner: Client, harbour: Workspace) -> None:
+    routine = make_routine(harbour)
+    make_run(routine)
+    for path in (
+        "",
+        "new/",
+        f"{routine.slug}/",
+        f"{routine.slug}/edit/",
+        f"{routine.slug}/runs/1/",
+    ):
+        assert browser_of_owner.head(LIST + path).status_code == 200, path

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import Role, Workspace
 from foundation import clock
 from routines_app.agents.turn import StepKind
-from routines_app.models import Delivery, Fire, Routine, Run, Step
+from routines_app.models import Delivery, Fire, Routine, RoutineVersion, Run, Step
 from routines_app.rules.sentences import RunFacts, sentence_of
 from routines_app.rules.status import RunStatus
 from routines_app.web.progress import track
@@ -224,3 +224,42 @@ def test_what_stands_beside_an_ended_run(browser_of_owner: Client, routine: Rout
     assert "$0.75 a run" in plain(page_of(browser_of_owner, capped))
     assert "After this one" not in plain(page_of(browser_of_owner, capped))
     assert "Lately" not in plain(page_of(browser_of_owner, worked))
+
+
+def test_a_broken_check_shows_what_became_of_it(browser_of_owner: Client, routine: Routine) -> None:
+    make_run(routine, turn_at=NOON, snapshot={"check": "git log | grep ."}, version=1)
+    broken = {"check": "gti log | grep <.>"}
+    run = make_run(routine, RunStatus.FAIL_CHECK_MISSING, snapshot=broken, version=2)
+    RoutineVersion.objects.create(
+        routine=routine, number=2, content={}, changed_by=routine.owner, changed_at=NOON
+    )
+    page = page_of(browser_of_owner, run)
+    assert "What changed since it last worked" in page
+    assert "Ada Byron edited the check" in page
+    assert "<ins>gti log | grep &lt;.&gt;</ins>" in page
+    same = make_run(routine, RunStatus.FAIL_CHECK_CRASH, snapshot={"check": "git log | grep ."})
+    assert "What changed since" not in page_of(browser_of_owner, same)
+
+
+def test_what_is_our_fault_costs_nothing(browser_of_owner: Client, routine: Routine) -> None:
+    run = make_run(routine, RunStatus.FAIL_RESTART, spent=70_000, cause="ours", turn_at=NOON)
+    page = plain(page_of(browser_of_owner, run))
+    assert "You pay $0.00 $0.07 spent, $0.07 refunded" in page
+    assert "$0.07" not in plain(browser_of_owner.get("/w/harbour/routines/").content.decode())
+
+
+def test_a_member_is_offered_only_what_they_may_do(client: Client, routine: Routine) -> None:
+    Routine.objects.filter(pk=routine.pk).update(enabled=False, off_reason="never_on")
+    capped = make_run(routine, RunStatus.STOP_COST)
+    restarted = make_run(routine, RunStatus.FAIL_RESTART, cause="ours")
+    good = make_run(routine)
+    client.force_login(make_member(routine.workspace, Role.MEMBER))
+    assert "Raise the cap" not in page_of(client, capped)
+    assert "Keep it?" not in page_of(client, good)
+    assert 'class="btn ink" data-once' in page_of(client, restarted)
+    history = client.get("/w/harbour/routines/brief/").content.decode()
+    assert "Raise the cap" not in history and 'role="switch"' not in history
+    assert 'role="switch"' not in client.get("/w/harbour/routines/").content.decode()
+    client.force_login(make_member(routine.workspace, Role.ADMIN))
+    assert "Raise the cap" in page_of(client, capped)
+    assert 'role="switch"' in client.get("/w/harbour/routines/").content.decode()

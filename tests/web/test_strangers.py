@@ -23,7 +23,16 @@ from accounts.models import Role, User
 
 OPEN_TO_ALL = {"home", "help"}
 FOR_WHOEVER_IS_SIGNED_IN = {"me", "workspace_new"}
-OTHERS_WITH_THEIR_OWN_DOOR = ("accounts/", "api/", "mcp", "hooks/", "healthz", "metrics", "static/")
+OTHERS_WITH_THEIR_OWN_DOOR = (
+    "accounts/",
+    "api/",
+    "mcp",
+    "hooks/",
+    "healthz",
+    "readyz",
+    "metrics",
+    "static/",
+)
 SAMPLES: dict[type, object] = {
     IntConverter: 1,
     SlugConverter: "a-name",

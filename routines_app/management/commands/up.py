@@ -22,7 +22,6 @@ from routines_app.management.web import WebThread
 from routines_app.runner.lease import draining
 from routines_app.runner.rescue import rescue_dead_runs
 
-DRAIN_SECONDS = 20.0
 _CLOCK_THREADS = 4
 
 
@@ -75,7 +74,7 @@ class Command(BaseCommand):
         ticking.stop()
         runner.stop()
         web.stop()
-        deadline = clock.monotonic() + DRAIN_SECONDS
+        deadline = clock.monotonic() + settings.DRAIN_SECONDS
         for part in (ticking, runner):
             part.drained(max(deadline - clock.monotonic(), 0.0))
 

@@ -1,0 +1,134 @@
+"""The form's page: what fills it at first, and all that its parts need."""
+
+import uuid
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+
+from foundation import clock
+from routines_app.configure.content import FieldError
+from routines_app.configure.models import usable_models
+from routines_app.models import AgentRuntime, Routine
+from routines_app.producers.manual import run_it_now
+from routines_app.rules.status import LIVE_STATUSES
+from routines_app.web.access import WorkspaceRequest
+from routines_app.web.form_controls import Roster, sentence_controls
+from routines_app.web.form_preview import Usual, preview_of
+from routines_app.web.form_state import FormState
+from routines_app.web.routine_page import run_key
+from routines_app.web.routine_rows import typical_of
+from routines_app.web.starters import Starter, agent_for
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Why what was typed wasn't saved although nothing is wrong with it."""
+
+    lead: str
+    rest: str
+    href: str = ""
+    differences: list[tuple[str, str, str]] | None = None
+
+
+def blank_form(request: WorkspaceRequest, roster: Roster) -> FormState:
+    """The form as it is for a new routine here: this person's zone, an agent that can work now,
+    the first machine."""
+    able = bool(usable_models(request.workspace))
+    ready = [a for a in roster.agents if able or a.runtime == AgentRuntime.SCRIPT]
+    first = (ready or roster.agents)[:1]
+    return FormState(
+        zone=request.user.zone,
+        agent=str(first[0].pk) if first else "",
+        machine=str(roster.machines[0].pk) if roster.machines else "",
+    )
+
+
+def from_starter(
+    request: WorkspaceRequest, state: FormState, starter: Starter, blank: str
+) -> FormState:
+    """The form filled by a starter."""
+    agent = agent_for(starter, request.workspace)
+    return replace(
+        state,
+        name=starter.name,
+        instructions=starter.text(blank),
+        folder=starter.working_folder(blank),
+        check_command=starter.check,
+        agent=str(agent.pk) if agent else state.agent,
+        starter=starter.code,
+    )
+
+
+def run_and_go(request: WorkspaceRequest, routine: Routine) -> HttpResponse:
+    """Run it now, and show the run."""
+    run = run_it_now(routine, request.user, run_key(request.POST))
+    return redirect("run", request.workspace.slug, routine.slug, run.number)
+
+
+def show_form(
+    request: WorkspaceRequest,
+    roster: Roster,
+    state: FormState,
+    *,
+    routine: Routine | None = None,
+    errors: list[FieldError] | None = None,
+    conflict: Conflict | None = None,
+) -> HttpResponse:
+    """The whole page; 422 when something has to be fixed."""
+    # "at" is the date and the time together; the date's blank is where that is mended
+    shown = [replace(e, field="date") if e.field == "at" else e for e in errors or []]
+    context = form_context(request, roster, state, shown, routine)
+    context["conflict"] = conflict
+    return render(request, "routines/form.html", context, status=422 if errors else 200)
+
+
+def form_context(
+    request: WorkspaceRequest,
+    roster: Roster,
+    state: FormState,
+    errors: list[FieldError],
+    routine: Routine | None,
+) -> dict[str, Any]:
+    """All that the form's parts need."""
+    now: datetime = clock.now()
+    usual = [request.user.zone, request.workspace.zone]
+    agent = roster.agent(state.agent)
+    script = agent is not None and agent.runtime == AgentRuntime.SCRIPT
+    by_field: dict[str, str] = {}
+    for error in errors:
+        by_field.setdefault(error.field, error.sentence)
+    live = routine.runs.filter(status__in=LIVE_STATUSES).first() if routine else None
+    return {
+        "routine": routine,
+        "live": live,
+        "state": state,
+        "controls": sentence_controls(state, roster, errors, usual),
+        "errors": errors,
+        "wrong": by_field,
+        "wrong_sentence": _in_sentence(errors, state),
+        "preview": preview_of(state, now, request.user.zone, _usual(script, routine)),
+        "script": script,
+        "no_model": agent is not None and not script and not usable_models(request.workspace),
+        "agent": agent,
+        "written": request.POST.get("written", ""),
+        "watched": _has_watched(request),
+        "key": uuid.uuid4(),
+    }
+
+
+def _usual(script: bool, routine: Routine | None) -> Usual:
+    typical = typical_of([routine.pk]).get(routine.pk) if routine else None
+    totals = getattr(routine, "totals", None) if routine else None
+    return Usual(script, typical.spent if typical else None, totals.runs if totals else 0)
+
+
+def _in_sentence(errors: list[FieldError], state: FormState) -> list[FieldError]:
+    return [error for error in errors if error.field in state.blanks]
+
+
+def _has_watched(request: WorkspaceRequest) -> bool:
+    """Whether a run of this workspace has come to an end: then saving is the ink button."""
+    return request.workspace.runs.filter(finished_at__isnull=False).exists()
