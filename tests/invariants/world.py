@@ -35,7 +35,7 @@ from routines_app.agents.turn import (
 from routines_app.celery import app
 from routines_app.configure import routine as configure
 from routines_app.configure.routine import RoutineContent, content_of
-from routines_app.fires import sweep, waiting_fires
+from routines_app.fires import doorbell, sweep, waiting_fires
 from routines_app.fires.audit import Audit, audit
 from routines_app.fires.owed import note_on_span, settle_due
 from routines_app.models import ModelKey, Routine, Run
@@ -98,6 +98,7 @@ class World:
         quick = ["django.contrib.auth.hashers.MD5PasswordHasher"]
         self._patches.enter_context(override_settings(PASSWORD_HASHERS=quick))
         self._patch(app, "send_task", self._ring)
+        self._patch(doorbell, "_unheard", lambda: 0)
         # Its thread would look through a connection of its own, which sees no test's transaction.
         self._patch(lease, "LOOK_SECONDS", 3_600.0)
         self._patch(run_fire, "runtime_for", lambda request: self)
