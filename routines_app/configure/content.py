@@ -1,12 +1,13 @@
 """What a person may set of a routine, as one value."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
 from routines_app.models import Routine
 from routines_app.models.routine import DEFAULT_CAP
-from routines_app.rules.schedule import Schedule, to_json
+from routines_app.rules.schedule import Schedule, from_json, to_json
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,17 @@ class RoutineContent:
             "conversation": self.conversation,
             "notify": self.notify,
         }
+
+
+def content_from_json(kept: Mapping[str, Any]) -> RoutineContent:
+    """The content that a version keeps, as `as_json` wrote it."""
+    return RoutineContent(
+        **{
+            **kept,
+            "schedule": from_json(kept["schedule"]),
+            "time_limit": timedelta(seconds=kept["time_limit"]),
+        }
+    )
 
 
 def content_of(routine: Routine) -> RoutineContent:

@@ -19,9 +19,10 @@ from routines_app.configure.content import (
 from routines_app.configure.next_fire import set_next_fire
 from routines_app.configure.validate import problems
 from routines_app.fires.owed import note_on_span, settle_due
+from routines_app.fires.withdraw import withdraw_fires
 from routines_app.models import Routine, RoutineTotals, RoutineVersion, Run
 from routines_app.rules.schedule import expressions
-from routines_app.rules.status import LIVE_STATUSES
+from routines_app.rules.status import LIVE_STATUSES, RunStatus
 
 _RESERVED_SLUGS = {"new", "schedule"}
 
@@ -82,6 +83,7 @@ def create_routine(
         RoutineTotals.objects.create(routine=routine)
         _keep_version(routine, person, now, content)
         note_on_span(routine, now)
+    _warm_up(routine)
     return routine
 
 
@@ -119,6 +121,9 @@ def configure_routine(
         held.save()
         _keep_version(held, person, now, content)
         note_on_span(held, now)
+        # what the old schedule asked for and nobody has begun won't come any more
+        withdraw_fires(held, RunStatus.SKIP_CHANGED, {}, before=held.schedule_version)
+    _warm_up(held)
     return Configured(held, changed=True)
 
 
@@ -138,8 +143,7 @@ def turn_on(routine: Routine, person: User) -> Routine | Refused:
             set_next_fire(held, now)
             held.save()
             note_on_span(held, now)
-    if held.machine is not None and held.machine.state == MachineState.ARCHIVED:
-        bring_back(held.machine, held.name)
+    _warm_up(held)
     return held
 
 
@@ -156,6 +160,14 @@ def turn_off(routine: Routine, person: User) -> Routine:
             held.save()
             note_on_span(held, now)
     return held
+
+
+def _warm_up(routine: Routine) -> None:
+    """Have the machine of a routine that is on brought back from cold storage."""
+    machine = routine.machine
+    if routine.enabled and machine is not None and machine.state == MachineState.ARCHIVED:
+        bring_back(machine, routine.name)
+        machine.refresh_from_db()
 
 
 def _fill(routine: Routine, content: RoutineContent) -> None:

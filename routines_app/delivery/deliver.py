@@ -6,6 +6,7 @@ from django.db import transaction
 
 from foundation import database_clock
 from foundation.failpoints import failpoint
+from routines_app.delivery.attention import settled_since, supersede
 from routines_app.fires.beats import beat
 from routines_app.models import Delivery, Notice
 from routines_app.rules.status import Rings
@@ -44,12 +45,15 @@ def deliver_waiting() -> int:
 
 
 def _ring_the_bell(row: Delivery, now: datetime) -> None:
+    needs = row.run.state.rings in (Rings.YES, Rings.SELDOM) and not settled_since(row.run)
+    if needs:
+        supersede(row.run)
     Notice.objects.get_or_create(
         run=row.run,
         defaults={
             "workspace_id": row.workspace_id,
             "routine_id": row.run.routine_id,
-            "needs_someone": row.run.state.rings in (Rings.YES, Rings.SELDOM),
+            "needs_someone": needs,
             "rung_at": now,
         },
     )

@@ -6,6 +6,7 @@ from django.db import transaction
 from kombu.exceptions import OperationalError
 
 from foundation import database_clock
+from routines_app.delivery.attention import settle
 from routines_app.models import Delivery, Routine, Run
 from routines_app.rules.status import RunStatus
 from routines_app.rules.telling import cause_key, should_ring, third_overlap
@@ -15,6 +16,7 @@ log = structlog.get_logger()
 
 def tell(run: Run, routine: Routine) -> None:
     """Write the outbox rows of a run that has just ended; call it inside its transaction."""
+    settle(run)
     if not should_ring(run.state, routine.notify):
         return
     if run.state is RunStatus.SKIP_OVERLAP and not third_overlap(_before(run)):

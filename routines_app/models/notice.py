@@ -75,7 +75,14 @@ class Notice(models.Model):
     read_by = models.ManyToManyField(User, related_name="read_notices", blank=True)
 
     class Meta:
-        indexes = [models.Index(fields=["workspace", "-rung_at"])]
+        indexes = [
+            models.Index(fields=["workspace", "-rung_at"]),
+            models.Index(
+                fields=["workspace"],
+                condition=models.Q(needs_someone=True),
+                name="notice_needs_someone",
+            ),
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["workspace", "key"],

@@ -82,7 +82,7 @@ def sentence_of(status: str, facts: RunFacts) -> Sentence:
         return Sentence(
             made.lead,
             made.rest,
-            _two(made.second, "Fifth failure in a row: the routine turned itself off."),
+            _two(_stop(made.second), "Fifth failure in a row: the routine turned itself off."),
             made.act,
         )
     return made
@@ -366,7 +366,7 @@ def _two(first: str, second: str, between: str = " ") -> str:
 
 def _stop(text: str) -> str:
     text = text.strip()
-    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
+    return text if not text or text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
 def _capital(text: str) -> str:

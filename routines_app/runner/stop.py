@@ -1,9 +1,9 @@
-"""Stopping one run."""
+"""Stopping one run, or all of a workspace."""
 
-from accounts.models import User
+from accounts.models import User, Workspace
 from foundation import database_clock
 from routines_app.models import Run
-from routines_app.rules.status import RunStatus
+from routines_app.rules.status import OPEN_STATUSES, RunStatus
 from routines_app.runner.ending import Ending
 from routines_app.runner.record import finish_unclaimed
 
@@ -19,3 +19,11 @@ def ask_to_stop(run: Run, person: User) -> None:
     Run.objects.filter(pk=run.pk, finished_at__isnull=True, stop_asked_at__isnull=True).update(
         stop_asked_at=database_clock.now(), stop_asked_by=person
     )
+
+
+def stop_all(workspace: Workspace, person: User) -> int:
+    """Stop every run that waits or goes on; how many there were. Their rows name the person."""
+    found = list(Run.objects.filter(workspace=workspace, status__in=OPEN_STATUSES).order_by("pk"))
+    for run in found:
+        ask_to_stop(run, person)
+    return len(found)

@@ -55,9 +55,10 @@ def wake(machine_id: int, why: str) -> None:
 @app.task(name="routines_app.tasks.care", expires=60)
 def care() -> None:
     """Let idle machines sleep and unused ones go to cold storage."""
-    from routines_app.admission import machine_care
+    from routines_app.admission import machine_care, machine_delete
 
     machine_care.care_for_machines()
+    machine_delete.clear_deleted_machines()
 
 
 @app.task(name="routines_app.tasks.restore")

@@ -1,10 +1,14 @@
-"""What the top of every page says while the scheduler is late, and for an hour afterwards."""
+"""The one line above a page that says what holds everything up. At most one is shown: that the
+workspace is paused, else that the scheduler is late, or was until an hour ago."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.urls import reverse
 
+from accounts.models import Membership, Role, User, Workspace
+from foundation import clock
 from routines_app.fires.beats import ALLOWED, Scanner, scanner
 from routines_app.web.dates import clock_time, count_words, day_of, moment_words
 
@@ -14,16 +18,20 @@ _NOTHING_LOST = "Nothing is lost: what was due starts as soon as it can, and say
 
 @dataclass(frozen=True)
 class Banner:
-    """One line: what is the matter, and what it means."""
+    """`lead` in bold, then `rest`; `act` is a button that posts to `href`, "" shows none."""
 
     lead: str
     rest: str
+    act: str = ""
+    href: str = ""
 
 
-def banner_of(workspace_id: int, zone: str) -> Banner | None:
-    """The banner of this workspace's pages now; None when there is nothing to say."""
-    seen = scanner(workspace_id)
-    return None if seen is None else banner(seen, zone, embedded=settings.EMBEDDED)
+def banner_of(workspace: Workspace, person: User) -> Banner | None:
+    """What the reader has to know on any page of this workspace; the weightiest alone."""
+    if workspace.paused_at is not None:
+        return _paused(workspace, workspace.paused_at, person)
+    seen = scanner(workspace.pk)
+    return None if seen is None else banner(seen, person.zone, embedded=settings.EMBEDDED)
 
 
 def banner(seen: Scanner, zone: str, *, embedded: bool) -> Banner | None:
@@ -38,6 +46,19 @@ def banner(seen: Scanner, zone: str, *, embedded: bool) -> Banner | None:
     if embedded:
         lead = f"This computer was off or asleep {span}."
     return Banner(lead, _missed(seen.missed))
+
+
+def _paused(workspace: Workspace, since: datetime, person: User) -> Banner:
+    now, zone = clock.now(), person.zone
+    today = day_of(since, zone) == day_of(now, zone)
+    when = clock_time(since, zone) if today else moment_words(since, now, zone)
+    by = f", by {workspace.paused_by}" if workspace.paused_by else ""
+    lead = f"Everything is paused{by} since {when}."
+    rest = "Nothing starts, not even by Run it now; each run that falls due says so."
+    membership = Membership.objects.filter(workspace=workspace, user=person).first()
+    if membership is None or not membership.may(Role.MEMBER):
+        return Banner(lead, rest)
+    return Banner(lead, rest, "Turn it back on", reverse("resume", args=[workspace.slug]))
 
 
 def _span(start: datetime, end: datetime, zone: str) -> str:

@@ -15,8 +15,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.models import Role
+from foundation import clock
+from machines.lifecycle import MachineState
 from machines.models import Machine
 from machines.providers.base import MachineError, NotFound, PathEscape, Unsupported
+from routines_app.admission.restoring import time_to_restore
 from routines_app.configure.files import (
     ChangedMeanwhile,
     Folder,
@@ -32,6 +35,7 @@ from routines_app.configure.files import (
     save_text,
 )
 from routines_app.web.access import WorkspaceRequest, in_workspace, role_too_low
+from routines_app.web.cold import about, coming
 from routines_app.web.download import as_download
 from routines_app.web.file_upload import upload
 from routines_app.web.machines import machines_of
@@ -58,6 +62,8 @@ def file(
 ) -> HttpResponseBase:
     """A folder's names or a file's text; a post changes something there (`do` says what)."""
     machine = get_object_or_404(machines_of(request.workspace), slug=machine_slug)
+    if MachineState(machine.state).cold:
+        return _cold(request, machine)
     page = FilePage(request, machine, path.rstrip("/"))
     if request.method == "POST":
         if not request.membership.may(Role.MEMBER):
@@ -71,6 +77,21 @@ def file(
         return page.show()
     except NOWHERE as error:
         raise Http404(error.sentence) from error
+
+
+def _cold(request: WorkspaceRequest, machine: Machine) -> HttpResponse:
+    """Its files can't be read until it is back; nothing was changed by a post."""
+    context = {
+        "machine": machine,
+        "machines": machines_of(request.workspace),
+        "cold": True,
+        "state": machine.state,
+        "restore": coming(machine, clock.now()),
+        "restores_in": about(time_to_restore(machine)),
+        "may_run": request.membership.may(Role.MEMBER),
+    }
+    status = 200 if request.method == "GET" else 409
+    return render(request, "pages/files_cold.html", context, status=status)
 
 
 @dataclass(frozen=True)

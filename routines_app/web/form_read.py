@@ -136,7 +136,11 @@ def read_content(state: FormState) -> tuple[Read, RoutineContent]:
     stand-in, so that the rest can still be looked at."""
     read = read_schedule(state)
     errors = list(read.errors)
-    cap, time_limit, steps = _money(state.cap), _minutes(state.time_limit), whole(state.step_limit)
+    cap, time_limit, steps = (
+        typed_money(state.cap),
+        _minutes(state.time_limit),
+        whole(state.step_limit),
+    )
     if cap is None:
         errors.append(FieldError("cap", "Write an amount in dollars, like 0.50."))
     if time_limit is None:
@@ -160,7 +164,7 @@ def read_content(state: FormState) -> tuple[Read, RoutineContent]:
     return Read(read.state, read.schedule, errors), content
 
 
-def _money(text: str) -> int | None:
+def typed_money(text: str) -> int | None:
     """Dollars as typed, in micro-dollars; None when it isn't an amount."""
     try:
         amount = Decimal(text.strip().removeprefix("$"))

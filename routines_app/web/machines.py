@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.db.models import Prefetch, Q, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -19,9 +20,18 @@ from machines.lifecycle import MachineState
 from machines.models import AwakeSpan, Machine
 from machines.providers.base import MachineError
 from routines_app.admission import NotWoken, wake_machine
+from routines_app.admission.machine_delete import (
+    NotNow,
+    StillNeeded,
+    delete_machine,
+    needed_by,
+)
+from routines_app.admission.restoring import bring_back, time_to_restore
 from routines_app.configure.machine import NoMachine, make_machine
 from routines_app.models import Routine
+from routines_app.web import cold
 from routines_app.web.access import WorkspaceRequest, in_workspace
+from routines_app.web.back import back_to
 from routines_app.web.day import Awake, Day, day_of
 from routines_app.web.machine_stop import StillAwake, live_run_on, stop_machine
 from routines_app.web.templatetags.words import NUMBERS
@@ -58,7 +68,7 @@ def headline(machines: list[Machine]) -> str:
 def _state_word(machine: Machine) -> str:
     if machine.state in HOLDS_COMPUTE:
         return "awake"
-    return "in cold storage" if machine.state == MachineState.ARCHIVED else "asleep"
+    return "in cold storage" if MachineState(machine.state).cold else "asleep"
 
 
 def _number(count: int) -> str:
@@ -98,6 +108,8 @@ def _shown(machine: Machine, now: datetime) -> dict[str, object]:
     coming = _next_wakings(machine)
     return {
         "machine": machine,
+        "restore": cold.coming(machine, now),
+        "restores_in": cold.about(time_to_restore(machine)),
         "state": machine.state,
         "holds_compute": machine.state in HOLDS_COMPUTE,
         "day": day_of_machine(machine, now),
@@ -148,6 +160,8 @@ def machine(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpRe
 
 def _one(request: WorkspaceRequest, machine: Machine, problem: str = "") -> HttpResponse:
     now = clock.now()
+    if MachineState(machine.state).cold:
+        return _one_cold(request, machine, problem, now)
     disk, allowed, trouble = _disk(machine)
     context = _shown(machine, now) | {
         "problem": problem,
@@ -158,8 +172,24 @@ def _one(request: WorkspaceRequest, machine: Machine, problem: str = "") -> Http
         "disk_trouble": trouble,
         "now": now,
         "may_run": request.membership.may(Role.MEMBER),
+        "may_delete": request.membership.may(Role.ADMIN),
     }
     return render(request, "pages/machine.html", context, status=409 if problem else 200)
+
+
+def _one_cold(
+    request: WorkspaceRequest, machine: Machine, problem: str, now: datetime
+) -> HttpResponse:
+    context = _shown(machine, now) | {
+        "problem": problem,
+        "happened": cold.how_it_got_here(machine),
+        "stored": datetime.fromisoformat(since)
+        if (since := machine.archive.get("since"))
+        else None,
+        "may_run": request.membership.may(Role.MEMBER),
+        "may_delete": request.membership.may(Role.ADMIN),
+    }
+    return render(request, "pages/machine_cold.html", context, status=409 if problem else 200)
 
 
 def _disk(machine: Machine) -> tuple[int, int | None, str]:
@@ -201,3 +231,46 @@ def machine_stop(request: WorkspaceRequest, workspace_slug: str, slug: str) -> H
         return _one(request, found, stopped.sentence)
     messages.success(request, f"{found.name} is asleep.")
     return redirect("machine", workspace_slug, slug)
+
+
+@in_workspace(Role.MEMBER)
+@require_POST
+def machine_restore(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpResponse:
+    """Have it brought back from cold storage, and say when it will be there."""
+    found = get_object_or_404(machines_of(request.workspace), slug=slug)
+    length = bring_back(found, str(request.user))
+    if length is not None:
+        said = f"{found.name} is coming back. It will be ready in {cold.about(length)}."
+        messages.info(request, said)
+    else:
+        messages.info(request, f"{found.name} isn’t in cold storage any more.")
+    return back_to(request, reverse("machine", args=[workspace_slug, slug]))
+
+
+@in_workspace(Role.ADMIN)
+@require_http_methods(["GET", "POST"])
+def machine_delete(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpResponse:
+    """Delete it for good; asked again first, and refused while a routine needs it."""
+    found = get_object_or_404(machines_of(request.workspace), slug=slug)
+    if request.method == "GET":
+        return _ask_to_delete(request, found, needed_by(found))
+    match delete_machine(found, request.user):
+        case StillNeeded(routines=routines):
+            return _ask_to_delete(request, found, routines, status=409)
+        case NotNow(sentence=sentence):
+            return _ask_to_delete(request, found, [], problem=sentence, status=409)
+    messages.info(request, f"{found.name} is deleted.")
+    return redirect("machines", workspace_slug)
+
+
+def _ask_to_delete(
+    request: WorkspaceRequest,
+    machine: Machine,
+    needed: list[Routine],
+    *,
+    problem: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    off = [each for each in machine.lives_here if not each.enabled]  # type: ignore[attr-defined]
+    context = {"machine": machine, "needed": needed, "off": off, "problem": problem}
+    return render(request, "pages/machine_delete.html", context, status=status)

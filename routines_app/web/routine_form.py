@@ -1,6 +1,7 @@
 """Making and changing a routine: the sentence with its blanks, and everything beside it."""
 
 from dataclasses import replace
+from zoneinfo import ZoneInfo
 
 from django.contrib import messages
 from django.http import HttpResponse, QueryDict
@@ -26,6 +27,7 @@ from routines_app.rules.kinds import ScheduleKind
 from routines_app.rules.schedule import expressions, validate
 from routines_app.rules.sentence import Refusal, parse_sentence
 from routines_app.web.access import WorkspaceRequest, in_workspace, role_too_low
+from routines_app.web.cold import back_words
 from routines_app.web.dates import day_of, moment_words
 from routines_app.web.form_controls import Roster, roster_of
 from routines_app.web.form_page import (
@@ -40,6 +42,7 @@ from routines_app.web.form_read import Read, read_content, read_schedule, whole
 from routines_app.web.form_state import FormState, state_of, typed, with_schedule
 from routines_app.web.routine_page import find_routine, may_edit
 from routines_app.web.starters import starter_of
+from routines_app.web.templatetags.words import said as since_words
 from routines_app.web.versions import differences
 
 MAY_SHOW = {"preview", "time", "read"}  # buttons that only show the form again
@@ -190,10 +193,11 @@ def _configured(request: WorkspaceRequest, answer: Configured) -> HttpResponse:
 
 
 def _saved_words(routine: Routine, request: WorkspaceRequest, said: str) -> str:
+    now = clock.now()
     if not routine.enabled or routine.next_fire_at is None:
         return said
-    when = moment_words(routine.next_fire_at, clock.now(), request.user.zone)
-    return f"{said} Next run: {when}."
+    when = moment_words(routine.next_fire_at, now, request.user.zone)
+    return f"{said} Next run: {when}. {back_words(routine.machine, now)}".strip()
 
 
 def _conflict(
@@ -212,7 +216,8 @@ def _conflict(
             "run",
         )
     else:
-        when = moment_words(answer.at, clock.now(), request.user.zone)
+        zone = ZoneInfo(request.user.zone)
+        when = since_words(answer.at.astimezone(zone), clock.now().astimezone(zone))
         conflict = Conflict(
             f"Changed by {answer.by} {when}.",
             "Nothing of yours was saved. Both versions are below; saving again puts yours over "

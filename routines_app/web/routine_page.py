@@ -7,24 +7,28 @@ from datetime import datetime
 
 import structlog
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import NoReverseMatch, reverse
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import Role
 from foundation import clock
 from machines.access import provider_for
+from machines.lifecycle import MachineState
 from machines.providers.base import MachineError, NotFound
+from routines_app.admission.restoring import time_to_restore
 from routines_app.configure.routine import Refused, turn_off, turn_on
 from routines_app.models import AgentRuntime, Routine, Run
 from routines_app.producers.manual import run_it_now
 from routines_app.rules.money import dollars, took
 from routines_app.rules.status import OPEN_STATUSES, Shape
 from routines_app.web.access import WorkspaceRequest, in_workspace, role_too_low
+from routines_app.web.back import back_to
+from routines_app.web.cold import about, back_words
 from routines_app.web.coming import next_five, place_of
 from routines_app.web.dates import ahead, axis_day, day_of, moment_words
+from routines_app.web.failures import Failure, failures_before
 from routines_app.web.history import history_of
 from routines_app.web.routine_rows import off_words, typical_of
 from routines_app.web.run_words import is_over, paid, sentence_for, shape_of
@@ -94,6 +98,8 @@ def _whole_page(routine: Routine, now: datetime, zone: str) -> dict[str, object]
         "typical": typical,
         "fires": next_five(routine.schedule, now, zone) if routine.enabled else [],
         "off_words": off_words(routine, now, zone),
+        "cold_words": _cold_words(routine, now),
+        "failures": _failures(routine, now, zone),
         "no_runs": _no_runs(routine, now, zone),
         "memory": read_memory(routine),
         "rules": _rules(routine),
@@ -101,6 +107,32 @@ def _whole_page(routine: Routine, now: datetime, zone: str) -> dict[str, object]
         "place": place_of(routine.schedule),
         "file_href": memory_link(routine),
     }
+
+
+def _failures(routine: Routine, now: datetime, zone: str) -> list[Failure]:
+    """Where it stopped each time, when that turned it off."""
+    if routine.enabled or routine.off_reason != "failures":
+        return []
+    last = (
+        routine.runs.filter(finished_at__lte=routine.off_at).order_by("-number").first()
+        if routine.off_at
+        else None
+    )
+    return failures_before(routine, last.number, now, zone) if last else []
+
+
+def _cold_words(routine: Routine, now: datetime) -> str:
+    """That its machine is in cold storage or on the way back, and what brings it back; or ""."""
+    machine = routine.machine
+    if machine is None or machine.deleted_at is not None:
+        return ""
+    if machine.state == MachineState.ARCHIVED:
+        length = about(time_to_restore(machine))
+        turning = "Turning this on restores it too" if not routine.enabled else "Restore it"
+        return f"{machine.name} is in cold storage. {turning}; that takes {length}."
+    if machine.state == MachineState.ARCHIVING:
+        return f"{machine.name} is going into cold storage."
+    return back_words(machine, now)
 
 
 def _beats(routine: Routine, now: datetime, zone: str) -> list[Beat]:
@@ -168,6 +200,8 @@ def read_memory(routine: Routine) -> str | None:
     """The text of its state.md; empty when it has none yet, None when it can't be read now."""
     if routine.machine is None or routine.machine.deleted_at is not None:
         return None
+    if MachineState(routine.machine.state).cold:
+        return None
     if not routine.machine.ref:
         return ""
     try:
@@ -215,7 +249,8 @@ def run_now(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpRe
 @in_workspace(Role.MEMBER)
 @require_POST
 def switch_on(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpResponse:
-    """Turn it on and say when the next run is; or what stands against it."""
+    """Turn it on and say when the next run is and, if its machine is cold, when that is back; or
+    what stands against it."""
     routine = find_routine(request, slug)
     if not may_edit(request, routine):
         return role_too_low(request, Role.ADMIN)
@@ -223,12 +258,13 @@ def switch_on(request: WorkspaceRequest, workspace_slug: str, slug: str) -> Http
     answer = turn_on(routine, request.user)
     if isinstance(answer, Refused):
         messages.error(request, " ".join(error.sentence for error in answer.errors))
-    elif answer.next_fire_at is None:
-        messages.info(request, f"{routine.name} is on. It runs when somebody asks for it.")
     else:
-        when = moment_words(answer.next_fire_at, now, request.user.zone)
-        messages.info(request, f"{routine.name} is on. Next run: {when}.")
-    return _back(request, routine)
+        said = "It runs when somebody asks for it."
+        if answer.next_fire_at is not None:
+            said = f"Next run: {moment_words(answer.next_fire_at, now, request.user.zone)}."
+        back = back_words(answer.machine, now)
+        messages.info(request, f"{routine.name} is on. {said} {back}".strip())
+    return back_to(request, reverse("routine", args=[workspace_slug, slug]))
 
 
 @in_workspace(Role.MEMBER)
@@ -240,15 +276,7 @@ def switch_off(request: WorkspaceRequest, workspace_slug: str, slug: str) -> Htt
         return role_too_low(request, Role.ADMIN)
     turn_off(routine, request.user)
     messages.info(request, f"{routine.name} is off.")
-    return _back(request, routine)
-
-
-def _back(request: HttpRequest, routine: Routine) -> HttpResponse:
-    """Where the switch was pressed, when that is a page of ours; else the routine's page."""
-    then = request.POST.get("then", "")
-    if url_has_allowed_host_and_scheme(then, allowed_hosts=None) and then.startswith("/"):
-        return redirect(then)
-    return redirect("routine", routine.workspace.slug, routine.slug)
+    return back_to(request, reverse("routine", args=[workspace_slug, slug]))
 
 
 def next_words(routine: Routine, now: datetime, zone: str) -> str:

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.urls import reverse
+from django.utils.html import format_html
+
 from routines_app.models import AgentRuntime, Run
 from routines_app.producers import asked_by
 from routines_app.rules.money import dollars, took
@@ -31,7 +34,7 @@ def title_words(run: Run, now: datetime, zone: str) -> Title:
 
 
 def run_facts(run: Run, now: datetime, zone: str) -> list[tuple[str, str]]:
-    """Pairs of a name and what it is; what doesn't apply is left out."""
+    """Pairs of a name and what it is, as text or safe HTML; what doesn't apply is left out."""
     snapshot: dict[str, object] = run.snapshot
     pairs = [("Asked by", _asked_by(run)), ("Due", _lateness(run))]
     agent, version = snapshot.get("agent"), snapshot.get("agent_version")
@@ -46,7 +49,9 @@ def run_facts(run: Run, now: datetime, zone: str) -> list[tuple[str, str]]:
         kept = snapshot["conversation"] == "continued"
         pairs.append(("Conversation", "Continued" if kept else "Fresh"))
     if run.version:
-        pairs.append(("Definition", f"Version {run.version}"))
+        page = reverse("routine_versions", args=[run.workspace.slug, run.routine.slug])
+        link = '<a class="link" href="{}#v{}">Version {}</a>'
+        pairs.append(("Definition", format_html(link, page, run.version, run.version)))
     if shape_of(run) is Shape.RING:
         pairs.append(("Counts towards", "Nothing: a refusal never turns a routine off"))
     elif run.cause == "ours":

@@ -11,8 +11,9 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.models import Role
 from foundation import clock
 from routines_app.agents.turn import StepKind
+from routines_app.delivery.attention import mark_read
 from routines_app.fires import place_in_line
-from routines_app.models import AgentRuntime, Delivery, Run
+from routines_app.models import AgentRuntime, Delivery, Notice, Run
 from routines_app.rules import zones
 from routines_app.rules.schedule import next_occurrence
 from routines_app.rules.status import RunStatus, Shape
@@ -53,6 +54,7 @@ def run_page(
     after = _whole(request.GET.get("after", ""))
     if request.htmx and after is not None:
         return _what_came(request, run, after)
+    mark_read(Notice.objects.filter(run=run), request.user)
     return render(request, "runs/run.html", page_context(request, run))
 
 

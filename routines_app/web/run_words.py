@@ -45,7 +45,7 @@ def facts_of(run: Run, zone: str, now: datetime, place: int = 0, doing: str = ""
         check_seconds=_number(kept, "check_seconds"),
         last_line=_text(kept, "last_line"),
         printed=_text(kept, "printed"),
-        reason=reason_words(run.status, kept, lambda iso: _at(iso, now, zone)),
+        reason=reason_words(run.status, kept, lambda iso: instant_words(iso, now, zone)),
         variant=_text(kept, "variant"),
         since=_since(run, kept, zone, now),
         headline=run.headline,
@@ -94,7 +94,7 @@ def _person(run: Run, kept: dict[str, object]) -> str:
     return str(run.stop_asked_by) if run.stop_asked_by else ""
 
 
-def _at(iso: str, now: datetime, zone: str) -> str:
+def instant_words(iso: str, now: datetime, zone: str) -> str:
     """A stored instant: its time when it was today, else with its day."""
     moment = datetime.fromisoformat(iso)
     same = moment.astimezone(ZoneInfo(zone)).date() == now.astimezone(ZoneInfo(zone)).date()

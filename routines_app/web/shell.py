@@ -13,7 +13,8 @@ from accounts.access import workspaces_of
 from accounts.models import User, Workspace
 from billing.models import Account
 from machines.models import Machine
-from routines_app.models import Agent, Notice, Routine
+from routines_app.delivery.attention import how_many_need_someone
+from routines_app.models import Agent, Routine
 from routines_app.web.banner import Banner, banner_of
 
 PLAN_NAMES = {"self-hosted": "Self-hosted", "free": "Free", "pro": "Pro"}
@@ -43,6 +44,7 @@ class Frame:
     plan_line: str
     at_me: bool
     banner: Banner | None = None
+    settings: NavItem | None = None
 
 
 def shell(request: HttpRequest) -> dict[str, object]:
@@ -67,7 +69,7 @@ def frame_of(request: HttpRequest) -> Frame:
     at_me = request.path == reverse("me")
     if here is None:
         return Frame(None, (), (), (), None, "", at_me)
-    places = _Places(request.path, here)
+    places = _Places(request.path, here, cast(User, person))
     return Frame(
         workspace=here,
         others=tuple(other for other in mine if other.pk != here.pk),
@@ -76,7 +78,8 @@ def frame_of(request: HttpRequest) -> Frame:
         bell=places.bell(),
         plan_line=_plan_line(here),
         at_me=at_me,
-        banner=banner_of(here.pk, cast(User, person).zone),
+        banner=banner_of(here, cast(User, person)),
+        settings=places.at("settings", "Settings"),
     )
 
 
@@ -87,10 +90,11 @@ def _plan_line(workspace: Workspace) -> str:
 
 @dataclass(frozen=True)
 class _Places:
-    """The pages of one workspace, seen from the page at `path`."""
+    """The pages of one workspace, as this person sees them from the page at `path`."""
 
     path: str
     workspace: Workspace
+    person: User
 
     def at(self, name: str, label: str, count: int | None = None, **more: object) -> NavItem:
         href = reverse(name, args=[self.workspace.slug])
@@ -119,11 +123,9 @@ class _Places:
         more = reverse("more", args=[self.workspace.slug])
         return (*tabs, NavItem("More", more, elsewhere, icon="more"))
 
-    def bell(self) -> NavItem | None:
-        waiting = Notice.objects.filter(
-            workspace=self.workspace, needs_someone=True, read_by__isnull=True
-        ).count()
-        return self._optional("bell", "Notifications", count=waiting)
+    def bell(self) -> NavItem:
+        waiting = how_many_need_someone(self.workspace, self.person)
+        return self.at("bell", "Notifications", count=waiting)
 
     def _optional(self, name: str, label: str, **more: object) -> NavItem | None:
         """A link to a page that may not be served here; None when it isn't."""

@@ -4,7 +4,7 @@
 from django.urls import include, path
 from django.urls.resolvers import URLPattern, URLResolver
 
-from routines_app.web import home, people
+from routines_app.web import bell, home, people, settings_page
 
 outside: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
@@ -29,6 +29,12 @@ workspace: list[URLPattern | URLResolver] = [
     path("w/<slug:workspace_slug>/", people.front, name="workspace"),
     path("w/<slug:workspace_slug>/people/", people.people, name="people"),
     path("w/<slug:workspace_slug>/more/", people.more, name="more"),
+    path("w/<slug:workspace_slug>/bell/", bell.bell, name="bell"),
+    path("w/<slug:workspace_slug>/bell/read/", bell.read_all, name="bell_read"),
+    path("w/<slug:workspace_slug>/settings/", settings_page.settings, name="settings"),
+    path("w/<slug:workspace_slug>/settings/pause/", settings_page.pause, name="pause"),
+    path("w/<slug:workspace_slug>/settings/resume/", settings_page.resume, name="resume"),
+    path("w/<slug:workspace_slug>/settings/stop/", settings_page.stop_everything, name="stop_all"),
 ]
 
 urlpatterns = outside + routines + machines_and_files + agents_and_models + workspace

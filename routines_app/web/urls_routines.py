@@ -3,7 +3,14 @@
 from django.urls import path
 from django.urls.resolvers import URLPattern
 
-from routines_app.web import routine_form, routine_list, routine_page, run_page, starter_page
+from routines_app.web import (
+    routine_form,
+    routine_list,
+    routine_page,
+    routine_versions,
+    run_page,
+    starter_page,
+)
 
 urlpatterns: list[URLPattern] = [
     path("", routine_list.routines, name="routines"),
@@ -15,6 +22,8 @@ urlpatterns: list[URLPattern] = [
     path("<slug:slug>/run/", routine_page.run_now, name="run_now"),
     path("<slug:slug>/on/", routine_page.switch_on, name="routine_turn_on"),
     path("<slug:slug>/off/", routine_page.switch_off, name="routine_turn_off"),
+    path("<slug:slug>/versions/", routine_versions.versions, name="routine_versions"),
+    path("<slug:slug>/delete/", routine_versions.delete, name="routine_delete"),
     path("<slug:slug>/runs/<int:number>/", run_page.run_page, name="run"),
     path("<slug:slug>/runs/<int:number>/stop/", run_page.stop_run, name="run_stop"),
 ]

@@ -1,5 +1,5 @@
-// Single keys on the routine pages: n new, r run it now, j and k along the rows, and g then r, m or
-// f to go somewhere. Off in fields; a person can turn them off, and then this file isn't loaded.
+// Single keys, for whoever wants them: n new, r run it now, j and k through the rows, g and then
+// r, m, a, f, p or b (the bell) to go, ? for the list of them. They rest while one writes or holds a modifier.
 
 let going = false;
 
@@ -22,11 +22,12 @@ function place(key) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.target.closest("input, textarea, select, [contenteditable], [popover]")) return;
-  if (going) {
-    going = false;
-    place(event.key)?.click();
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  if (writes(event.target)) return;
+  const went = Date.now() - going < 1500;
+  going = 0;
+  if (went) {
+    open(document.querySelector(`a[data-go="${CSS.escape(event.key)}"]`));
     return;
   }
   switch (event.key) {

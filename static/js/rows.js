@@ -54,6 +54,13 @@ async function refresh() {
     for (const group of document.querySelectorAll(".group")) group.remove();
     document.querySelector("#today").after(...fresh.querySelectorAll(".group"));
   }
+  const bells = fresh.querySelectorAll(".bell");
+  document.querySelectorAll(".bell").forEach((bell, place) => {
+    const now = bells[place];
+    if (!now || bell === document.activeElement || bell.outerHTML === now.outerHTML) return;
+    bell.replaceWith(now);
+    window.htmx?.process(now);
+  });
   for (const part of parts) {
     const old = document.querySelector(part);
     const now = fresh.querySelector(part);

@@ -39,3 +39,12 @@ function connection() {
 }
 window.addEventListener("online", connection);
 window.addEventListener("offline", connection);
+
+// The bell opens as a panel over the page, which then rests; without script its link is a page.
+const panel = document.querySelector("#bell-panel");
+document.addEventListener("htmx:afterSwap", (event) => {
+  if (event.detail.target === panel && !panel.open) panel.showModal();
+});
+panel?.addEventListener("click", (event) => {
+  if (event.target === panel) panel.close();
+});

@@ -10,10 +10,11 @@ from django.test import Client
 from django.utils.datastructures import MultiValueDict
 
 from accounts.models import Role, User, Workspace
+from foundation import clock
 from machines.models import Machine
 from routines_app.configure.content import RoutineContent
 from routines_app.configure.routine import create_routine
-from routines_app.models import Agent, Routine, Run
+from routines_app.models import Agent, Routine, RoutineVersion, Run
 from routines_app.rules.schedule import Schedule, ScheduleKind, schedule_of
 from routines_app.rules.status import RunStatus
 from routines_app.web.form_read import read_schedule
@@ -341,14 +342,24 @@ def test_somebody_elses_save_is_shown_beside_yours(
     routine = made(harbour, owner, schedule_of(ScheduleKind.DAILY, {"times": ["8:00"]}, "UTC"))
     edit = f"/w/harbour/routines/{routine.slug}/edit/"
     first = fields_of(browser_of_owner.get(edit).content.decode())
-    theirs = dict(first.lists()) | {"name": ["Theirs"], "then": ["save"]}
+    theirs = dict(first.lists()) | {"name": ["Theirs"], "cap": ["0.75"], "then": ["save"]}
     assert browser_of_owner.post(edit, theirs).status_code == 302
-    mine = dict(first.lists()) | {"name": ["Mine"], "then": ["save"]}
+    RoutineVersion.objects.filter(number=2).update(changed_at=clock.now() - timedelta(seconds=75))
+    mine = dict(first.lists()) | {
+        "name": ["Mine"], "instructions": ["echo mine"], "times": ["8:30"], "then": ["save"],
+    }  # fmt: skip
     answer = browser_of_owner.post(edit, mine)
     page = answer.content.decode()
     assert answer.status_code == 409
-    assert "Changed by Ada Byron" in page and "Theirs" in page
-    assert fields_of(page)["name"] == "Mine"
+    assert "Changed by Ada Byron 1 minute ago." in page
+    table = page.split("<table")[1].split("</table>")[0]
+    for theirs_said, mine_said in (("Theirs", "Mine"), ("$0.75", "$1.23")):
+        assert theirs_said in table and mine_said in table
+    assert "eight in the morning" in table and "half past eight" in table
+    kept = fields_of(page)
+    assert (kept["name"], kept["times"], kept["version"]) == ("Mine", "8:30", "2")
+    assert "echo mine" in page
+    assert Routine.objects.get(pk=routine.pk).name == "Theirs"
     again = dict(fields_of(page).lists()) | {"then": ["save"]}
     assert browser_of_owner.post(edit, again).status_code == 302
     assert Routine.objects.get(pk=routine.pk).name == "Mine"
