@@ -51,6 +51,14 @@ def test_switching_off_leaves_a_row_for_all_that_was_due(world: World) -> None:
     assert rows(routine) == [*MISSED, (10, "timer", "skip_off")]
 
 
+def test_deleting_leaves_a_row_for_all_that_was_due(world: World) -> None:
+    routine = world.create(HOURLY)
+    world.clock.set(BEGIN.replace(hour=10, minute=5))
+    world.delete(routine)
+    assert rows(routine) == [*MISSED, (10, "timer", "skip_off")]
+    assert world.audit().violations == ()
+
+
 def test_run_it_now_takes_the_newest_that_is_due_and_tells_of_the_older(world: World) -> None:
     routine = world.create(HOURLY)
     world.clock.set(BEGIN.replace(hour=10, minute=5))

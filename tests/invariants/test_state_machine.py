@@ -24,10 +24,10 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from accounts.models import Workspace
 from billing.models import Account
 from foundation import database_clock
 from routines_app import delivery
+from routines_app.configure.pause import pause_workspace, resume_workspace
 from routines_app.fires import sweep
 from routines_app.models import Routine, Run
 from routines_app.producers import timer
@@ -168,12 +168,11 @@ class Unattended(RuleBasedStateMachine):
 
     @rule(plan=plans)
     def pause_for_an_hour(self, plan: Plan) -> None:
-        now = database_clock.now()
-        Workspace.objects.update(paused_at=now, paused_by=self.here.person)
+        pause_workspace(self.here.workspace, self.here.person)
         self.here.clock.move(timedelta(hours=1))
         self.here.tick()
         self.take_some(9, plan)
-        Workspace.objects.update(paused_at=None, paused_by=None)
+        resume_workspace(self.here.workspace, self.here.person)
 
     @rule(
         budget=st.sampled_from([None, None, 0, CAP, 3 * CAP]), plan=st.sampled_from(["pro", "free"])
