@@ -8,7 +8,7 @@ export PYTHON PORT PG_BIN
 PY = .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help up stack chaos test lint format clean
+.PHONY: help up stack chaos test lint bench format clean
 
 help: ## List the commands
 	@echo "Routines. Commands:"
@@ -35,6 +35,10 @@ test: ## Run every check and every test
 lint: ## Run the checks alone, without the tests
 	@./scripts/venv.sh
 	@exec $(PY) -m tests.run --checks
+
+bench: ## Measure it beside its peers, a quarter of an hour (ARGS="--only scan --json FILE")
+	@./scripts/venv.sh
+	@exec $(PY) -m tests.bench $(ARGS)
 
 format: ## Put the code into its usual form
 	@./scripts/venv.sh

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psycopg
 from psycopg import sql
+from redis import Redis as Client
 
 from foundation import postgres
 from tests.run import PRODUCTION, ROOT
@@ -45,6 +46,12 @@ class Ground:
             self._made.add(name)
         connection.settings_dict["NAME"] = name
         return new
+
+    def forget_messages(self) -> None:
+        """Empty the broker."""
+        assert self.redis is not None
+        with Client.from_url(self.redis.url) as client:
+            client.flushall()
 
     def url(self) -> str:
         """The address of the database in use."""
