@@ -37,7 +37,7 @@ def take_hold(
 
     Taken once a run: a second time adds nothing. Call it inside the admitting transaction.
     """
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         account, _ = Account.objects.select_for_update(of=("self",)).get_or_create(
             workspace_id=workspace_id
         )

@@ -3,6 +3,8 @@
 from datetime import datetime, timedelta
 
 from django.db import connection
+from django.db.models import DateTimeField
+from django.db.models.expressions import RawSQL
 
 from foundation import clock
 
@@ -14,3 +16,9 @@ def now() -> datetime:
         row = cursor.fetchone()
     instant: datetime = row[0]
     return instant + timedelta(seconds=clock.offset_seconds())
+
+
+def read_there() -> RawSQL:
+    """The same instant, read by the very statement that this is part of."""
+    offset = timedelta(seconds=clock.offset_seconds())
+    return RawSQL("clock_timestamp() + %s", [offset], output_field=DateTimeField())

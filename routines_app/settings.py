@@ -43,8 +43,9 @@ DATABASES = {
             database_url(VAR) if EMBEDDED else None,
         )
     )
-    # Under ASGI each request has a thread of its own, so a kept connection would be lost with it.
-    | {"CONN_MAX_AGE": 0, "ATOMIC_REQUESTS": False}
+    # Under ASGI each request has a thread of its own, so a kept connection would be lost with it;
+    # workers keep theirs, since opening one takes longer than all of a small task.
+    | {"CONN_MAX_AGE": env.integer("DATABASE_KEEP_SECONDS", 0), "ATOMIC_REQUESTS": False}
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

@@ -145,7 +145,7 @@ class LocalSession(Session):
     def _follow(self, selector: selectors.BaseSelector) -> ExitReason:
         """Pass on what the command writes, until it ends or has to be ended."""
         now = monotonic()
-        deadline, next_look = now + self._command.timeout, now
+        deadline, next_look = now + self._command.timeout, now + _TICK
         while True:
             now = monotonic()
             if now >= deadline:

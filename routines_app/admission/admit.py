@@ -32,10 +32,11 @@ def admit(claim: Claim) -> Ready | Refused | None:
 
     Losing the database's index of live runs is what an overlap is.
     """
+    # Who turned it off or paused it is read only where that is what refuses it: each table more
+    # costs every run some of its start.
     run = Run.objects.select_related(
-        "fire", "workspace", "workspace__paused_by", "machine", "routine__agent",
-        "routine__machine", "routine__off_by", "routine__owner",
-    ).get(pk=claim.run_id)  # fmt: skip
+        "fire", "workspace__account", "routine__agent", "routine__machine"
+    ).get(pk=claim.run_id)
     model = model_for(run.routine)
     now = database_clock.now()
     decision = decide(_facts(run, model, now))
@@ -56,6 +57,7 @@ def admit(claim: Claim) -> Ready | Refused | None:
             )
             if moved != 1:
                 return None
+            _as_written(run, now, snapshot)
             failpoint("admission.before")
             # A run that asks no model costs nothing, so nothing is set aside for it.
             amount = run.routine.cap if isinstance(model, UsableModel) else 0
@@ -78,9 +80,14 @@ def admit(claim: Claim) -> Ready | Refused | None:
         if other is not None:
             facts = {"other_number": other.number, "other_at": other.queued_at.isoformat()}
         return Refused(RunStatus.SKIP_OVERLAP, facts)
-    run.refresh_from_db()
     failpoint("admission.after")
     return Ready(run, model if isinstance(model, UsableModel) else None)
+
+
+def _as_written(run: Run, now: datetime, snapshot: dict[str, Any]) -> None:
+    """Bring the row that was read to what has just been written of it."""
+    run.status, run.waking_at, run.snapshot = RunStatus.WAKING, now, snapshot
+    run.version, run.machine = run.routine.version, run.routine.machine
 
 
 class _Short(Exception):
@@ -98,7 +105,7 @@ def _facts(run: Run, model: UsableModel | Unusable | None, now: datetime) -> Adm
         by_person=fire.requested_by_id is not None and routine.deleted_at is None,
         enabled=routine.enabled and routine.deleted_at is None,
         off_reason=routine.off_reason,
-        off_by=str(routine.off_by or ""),
+        off_by="" if routine.enabled else str(routine.off_by or ""),
         workspace_paused=run.workspace.paused_at is not None,
         paused_by=str(run.workspace.paused_by or ""),
         schedule_changed=fire.schedule_version is not None

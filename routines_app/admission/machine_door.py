@@ -18,6 +18,7 @@ from machines.providers.base import MachineError, Provider, Ref, WakeTimeout
 
 log = structlog.get_logger()
 
+_STATE = ["state", "state_since", "state_reason"]
 _FALLING_ASLEEP = 10.0  # seconds that a wake waits for a machine that is going to sleep
 
 
@@ -53,18 +54,25 @@ def wake_machine(machine: Machine, why: str) -> Woken | NotWoken:
         log.warning("wake_refused", machine=machine.slug, reason=error.sentence)
         _set_state(machine.pk, MachineState.ASLEEP, error.sentence)
         return NotWoken("refused", error.sentence)
+    if decision.already and _still_awake(machine):
+        return Woken(provider, ref, already=True)
     with transaction.atomic():
         row = Machine.objects.select_for_update().get(pk=machine.pk)
-        now = database_clock.now()
-        row.used_at = now
-        row.save(update_fields=["used_at"])
+        now = row.used_at = database_clock.now()
         if row.state != MachineState.AWAKE:
-            move_machine(row, MachineState.AWAKE, why)
-        if not row.spans.filter(ended_at__isnull=True).exists():
-            AwakeSpan.objects.create(machine=row, started_at=now, woken_by=why[:200])
+            row.state, row.state_since, row.state_reason = MachineState.AWAKE, now, why[:200]
+        row.save(update_fields=["used_at", *_STATE])
+        span = AwakeSpan(machine=row, started_at=now, woken_by=why[:200])
+        AwakeSpan.objects.bulk_create([span], ignore_conflicts=True)  # one is open at most
         failpoint("wake.before")
     failpoint("wake.after")
     return Woken(provider, ref, decision.already)
+
+
+def _still_awake(machine: Machine) -> bool:
+    """Note that an awake machine is used; False when it isn't awake any more."""
+    awake = Machine.objects.filter(pk=machine.pk, state=MachineState.AWAKE)
+    return awake.update(used_at=database_clock.read_there()) == 1
 
 
 def _decide(machine: Machine, why: str) -> tuple[MayWake | MayNotWake, Machine]:
@@ -127,7 +135,7 @@ def move_machine(row: Machine, state: MachineState, why: str) -> None:
     row.state = state
     row.state_since = database_clock.now()
     row.state_reason = why[:200]
-    row.save(update_fields=["state", "state_since", "state_reason"])
+    row.save(update_fields=_STATE)
 
 
 def _set_state(machine_id: int, state: MachineState, why: str) -> None:

@@ -16,7 +16,7 @@ _REFUSED = [status.value for status in RunStatus if status.refused]
 
 def plan_facts(run: Run, now: datetime) -> PlanFacts:
     """The facts that the run's plan is judged by; only those that the plan limits are counted."""
-    account = Account.objects.filter(workspace_id=run.workspace_id).first()
+    account: Account | None = getattr(run.workspace, "account", None)
     plan = plan_of(account.plan if account else "self-hosted")
     if run.fire.requested_by_id is not None:
         return PlanFacts(plan=plan.title, asked_this_hour=_asked(run, now))

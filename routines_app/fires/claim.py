@@ -3,11 +3,13 @@
 import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Q
 
+from foundation import clock
 from foundation.failpoints import failpoint
 from routines_app.models import Fire, Run
 from routines_app.rules.status import LIVE_STATUSES, RunStatus
@@ -26,8 +28,13 @@ class Claim:
 
 # Two statements: a statement sees only what had committed when it began, so the machine is locked
 # first, and the second statement then sees the claim of whoever held that lock before.
+#
+# The commit doesn't wait for the disk: a claim that a crash of the database loses is a fire that
+# waits again, and its token, being random, can't come twice. What begins effects is durable, and
+# with it all that was committed before.
 _LOCK_MACHINE = """
-SELECT m.id FROM machines_machine m JOIN routines_app_run r ON r.machine_id = m.id
+SELECT m.id, set_config('synchronous_commit', 'off', true)
+FROM machines_machine m JOIN routines_app_run r ON r.machine_id = m.id
 WHERE r.fire_id = %s FOR NO KEY UPDATE OF m
 """
 
@@ -40,34 +47,46 @@ WITH wanted AS (
     WHERE f.id = %(fire)s AND f.closed_at IS NULL AND f.claim_token IS NULL
       AND r.status = 'queued'
     FOR UPDATE OF f SKIP LOCKED
+),
+taken AS (
+    UPDATE routines_app_fire f
+    SET claimed_by = %(worker)s, claim_token = %(token)s, attempts = f.attempts + 1,
+        lease_until = %(lease)s
+            + COALESCE(%(now)s::timestamptz, clock_timestamp() + %(offset)s)
+    FROM wanted w
+    WHERE f.id = w.id
+      AND NOT EXISTS (
+        SELECT 1 FROM routines_app_fire bf JOIN routines_app_run busy ON busy.fire_id = bf.id
+        WHERE busy.machine_id = w.machine_id AND busy.routine_id <> w.routine_id
+          AND bf.closed_at IS NULL AND bf.claim_token IS NOT NULL)
+    RETURNING w.run_id, f.attempts
 )
-UPDATE routines_app_fire f
-SET claimed_by = %(worker)s, claim_token = %(token)s, lease_until = %(until)s,
-    attempts = f.attempts + 1
-FROM wanted w
-WHERE f.id = w.id
-  AND NOT EXISTS (
-    SELECT 1 FROM routines_app_run busy JOIN routines_app_fire bf ON bf.id = busy.fire_id
-    WHERE busy.machine_id = w.machine_id AND busy.routine_id <> w.routine_id
-      AND bf.closed_at IS NULL AND bf.claim_token IS NOT NULL)
-RETURNING w.run_id, f.attempts
+UPDATE routines_app_run r SET attempt = t.attempts FROM taken t WHERE r.id = t.run_id
+RETURNING r.id
 """
 
 
-def claim_fire(fire_id: int, worker: str, now: datetime) -> Claim | None:
-    """Take this fire, or None when somebody has it, it is over, or its machine is busy."""
+def claim_fire(fire_id: int, worker: str, now: datetime | None = None) -> Claim | None:
+    """Take this fire, or None when somebody has it, it is over, or its machine is busy.
+
+    `now` None is the database's own clock, read where the lease is written.
+    """
     token = uuid.uuid4()
+    values: dict[str, Any] = {
+        "fire": fire_id,
+        "worker": worker,
+        "token": token,
+        "lease": LEASE,
+        "now": now,
+        "offset": timedelta(seconds=clock.offset_seconds()),
+    }
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(_LOCK_MACHINE, [fire_id])
-            cursor.execute(
-                _CLAIM,
-                {"fire": fire_id, "worker": worker, "token": token, "until": now + LEASE},
-            )
+            cursor.execute(_CLAIM, values)
             row = cursor.fetchone()
         if row is None:
             return None
-        Run.objects.filter(pk=row[0]).update(attempt=row[1])
         failpoint("claim.before")
     failpoint("claim.after")
     return Claim(fire_id, int(row[0]), token)

@@ -16,7 +16,8 @@ class FireRequest:
     """One wish that a routine run. `key` is unique within the routine: asking twice is once.
 
     `due_at` is the instant it was wanted for; `person_id` who asked, None for the schedule;
-    `scheduled` when the schedule asked, so that changing the schedule withdraws it.
+    `scheduled` when the schedule asked, so that changing the schedule withdraws it. With `until`
+    the routine's schedule moves on in the same statement: evaluated until then, due at `next_at`.
     """
 
     routine_id: int
@@ -26,6 +27,13 @@ class FireRequest:
     person_id: int | None = None
     scheduled: bool = False
     payload: dict[str, object] = field(default_factory=dict)
+    until: datetime | None = None
+    next_at: datetime | None = None
+
+
+MOST_RUNG = 200
+"""Doorbells for one batch of fires: enough to set every runner to work, and what a herd leaves over
+is found by the sweep, so that no scan spends its time on messages."""
 
 
 # The fire is written first; only a fire that is new takes the routine's next number and a run.
@@ -35,8 +43,8 @@ WITH wanted AS (
     SELECT * FROM unnest(
         %(routine)s::bigint[], %(source)s::text[], %(key)s::text[],
         %(due)s::timestamptz[], %(person)s::bigint[], %(scheduled)s::boolean[],
-        %(payload)s::jsonb[]
-    ) AS w(routine_id, source, dedup_key, due_at, person_id, scheduled, payload)
+        %(payload)s::jsonb[], %(until)s::timestamptz[], %(next)s::timestamptz[]
+    ) AS w(routine_id, source, dedup_key, due_at, person_id, scheduled, payload, until, next_at)
 ),
 held AS (
     SELECT r.id, r.workspace_id, r.machine_id, r.schedule_version
@@ -58,10 +66,16 @@ fired AS (
 ),
 counted AS (
     UPDATE routines_app_routine r
-    SET run_counter = r.run_counter + n.count
-    FROM (SELECT routine_id, count(*) AS count FROM fired GROUP BY routine_id) n
-    WHERE r.id = n.routine_id
-    RETURNING r.id, r.run_counter - n.count AS before
+    SET run_counter = r.run_counter + COALESCE(n.count, 0),
+        next_fire_at = CASE WHEN m.until IS NULL THEN r.next_fire_at ELSE m.next_at END,
+        evaluated_until = GREATEST(r.evaluated_until, m.until)
+    FROM held h
+    LEFT JOIN (SELECT routine_id, count(*) AS count FROM fired GROUP BY routine_id) n
+        ON n.routine_id = h.id
+    LEFT JOIN (SELECT routine_id, max(next_at) AS next_at, max(until) AS until
+               FROM wanted GROUP BY routine_id) m ON m.routine_id = h.id
+    WHERE r.id = h.id AND (n.count IS NOT NULL OR m.until IS NOT NULL)
+    RETURNING r.id, r.run_counter - COALESCE(n.count, 0) AS before
 )
 INSERT INTO routines_app_run (
     key, fire_id, routine_id, workspace_id, machine_id, number, status, attempt, snapshot,
@@ -92,10 +106,12 @@ def request_fires(requests: Sequence[FireRequest], now: datetime) -> dict[int, i
         "person": [r.person_id for r in requests],
         "scheduled": [r.scheduled for r in requests],
         "payload": [json.dumps(r.payload) for r in requests],
+        "until": [r.until for r in requests],
+        "next": [r.next_at for r in requests],
         "now": now,
     }
-    with transaction.atomic(), connection.cursor() as cursor:
+    with transaction.atomic(savepoint=False), connection.cursor() as cursor:
         cursor.execute(_INSERT, values)
         made = {int(fire_id): int(run_id) for fire_id, run_id in cursor.fetchall()}
-        ring_for_fires(sorted(made))
+        ring_for_fires(sorted(made)[:MOST_RUNG])
     return made

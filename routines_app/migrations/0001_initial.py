@@ -37,7 +37,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('key', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
                 ('name', models.CharField(max_length=80)),
-                ('slug', models.SlugField(max_length=60)),
+                ('slug', models.SlugField(db_index=False, max_length=60)),
                 ('version', models.PositiveIntegerField(default=1)),
                 ('model', models.CharField(blank=True, max_length=160)),
                 ('instructions', models.TextField()),
@@ -147,7 +147,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='routine',
             name='workspace',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='routines', to='accounts.workspace'),
+            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='routines', to='accounts.workspace'),
         ),
         migrations.CreateModel(
             name='OnSpan',
@@ -179,7 +179,7 @@ class Migration(migrations.Migration):
                 ('closed_at', models.DateTimeField(blank=True, null=True)),
                 ('requested_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='fires', to='accounts.workspace')),
-                ('routine', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='fires', to='routines_app.routine')),
+                ('routine', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='fires', to='routines_app.routine')),
             ],
         ),
         migrations.CreateModel(
@@ -227,9 +227,9 @@ class Migration(migrations.Migration):
                 ('state_after', models.TextField(blank=True)),
                 ('fire', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='run', to='routines_app.fire')),
                 ('machine', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='machines.machine')),
-                ('routine', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='routines_app.routine')),
+                ('routine', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='routines_app.routine')),
                 ('stop_asked_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='accounts.workspace')),
+                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='accounts.workspace')),
             ],
         ),
         migrations.CreateModel(
@@ -353,10 +353,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='routineversion',
             constraint=models.UniqueConstraint(fields=('routine', 'number'), name='routine_version_unique'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(fields=['routine', '-number'], name='run_history'),
         ),
         migrations.AddIndex(
             model_name='run',

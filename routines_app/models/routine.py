@@ -32,10 +32,13 @@ class Routine(models.Model):
     """
 
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="routines")
+    # Its own index would only cost: `routine_slug_unique` begins with it.
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, related_name="routines", db_index=False
+    )
     owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="routines")
     name = models.CharField(max_length=80)
-    slug = models.SlugField(max_length=60)
+    slug = models.SlugField(max_length=60, db_index=False)
     version = models.PositiveIntegerField(default=1)
 
     agent = models.ForeignKey(

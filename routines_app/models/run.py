@@ -22,7 +22,10 @@ class Fire(models.Model):
     `schedule_version` is the one that asked, None when it wasn't the schedule.
     """
 
-    routine = models.ForeignKey(Routine, on_delete=models.PROTECT, related_name="fires")
+    # Without an index of its own: `one_fire_a_key` begins with it.
+    routine = models.ForeignKey(
+        Routine, on_delete=models.PROTECT, related_name="fires", db_index=False
+    )
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="fires")
     source = models.CharField(max_length=24)
     dedup_key = models.CharField(max_length=120)
@@ -77,8 +80,13 @@ class Run(models.Model):
 
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     fire = models.OneToOneField(Fire, on_delete=models.PROTECT, related_name="run")
-    routine = models.ForeignKey(Routine, on_delete=models.PROTECT, related_name="runs")
-    workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="runs")
+    # Without indexes of their own: `run_number_unique` and `run_by_workspace` begin with them.
+    routine = models.ForeignKey(
+        Routine, on_delete=models.PROTECT, related_name="runs", db_index=False
+    )
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.PROTECT, related_name="runs", db_index=False
+    )
     machine = models.ForeignKey(
         Machine, null=True, blank=True, on_delete=models.PROTECT, related_name="runs"
     )
@@ -134,7 +142,6 @@ class Run(models.Model):
             models.CheckConstraint(condition=Q(spent__gte=0), name="run_spent_not_negative"),
         ]
         indexes = [
-            models.Index(fields=["routine", "-number"], name="run_history"),
             models.Index(fields=["workspace", "-finished_at"], name="run_by_workspace"),
             models.Index(
                 fields=["machine"],

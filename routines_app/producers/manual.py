@@ -1,6 +1,7 @@
 """Run it now."""
 
 from django.db import transaction
+from django.db.models import Q
 
 from accounts.models import User
 from foundation import database_clock
@@ -32,13 +33,13 @@ def run_it_now(routine: Routine, person: User, key: str) -> Run:
                 held.pk, "manual", occurrence_key(due), due, person.pk, payload={"asked": key}
             )
         request_fires([request], now)
-        return Run.objects.select_related("fire").get(routine=held, fire__dedup_key=request.key)
+    return Run.objects.select_related("fire").get(routine=held, fire__dedup_key=request.key)
 
 
 def _asked_before(routine: Routine, key: str) -> Run | None:
     """The run that this very click made already, under its own key or an occurrence's."""
-    newest = Run.objects.select_related("fire").filter(routine=routine).order_by("-number")
-    for run in newest[:_CLICKS_LOOKED_AT]:
-        if run.fire.dedup_key == f"manual:{key}" or run.fire.payload.get("asked") == key:
-            return run
-    return None
+    newest = Run.objects.select_related("fire").filter(
+        routine=routine, number__gt=routine.run_counter - _CLICKS_LOOKED_AT
+    )
+    asked = Q(fire__dedup_key=f"manual:{key}") | Q(fire__payload__asked=key)
+    return newest.filter(asked).order_by("-number").first()

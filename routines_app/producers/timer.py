@@ -44,7 +44,8 @@ class Scanned:
 
 @dataclass
 class _Batch:
-    """What a batch of due routines comes to."""
+    """What a batch of due routines comes to. `ids` are those that ask for nothing: the others
+    move on with their request."""
 
     requests: list[FireRequest] = field(default_factory=list)
     missed: list[Missed] = field(default_factory=list)
@@ -81,7 +82,8 @@ def _one_batch(now: datetime, last_scan: datetime | None) -> tuple[int, Scanned]
             _judge(batch, row, now)
         transaction.on_commit(lambda: failpoint("scan.after"))  # before the doorbell rings
         made = request_fires(batch.requests, now)
-        cursor.execute(_MOVE_ON, [batch.ids, batch.nexts, batch.untils])
+        if batch.ids:
+            cursor.execute(_MOVE_ON, [batch.ids, batch.nexts, batch.untils])
         told = record_missed(batch.missed, down_since(batch.missed, last_scan, now), now)
     failpoint("scan.before")
     return len(due), Scanned(len(made), told)
@@ -98,8 +100,14 @@ def _judge(batch: _Batch, row: tuple[object, ...], now: datetime) -> None:
     outcome, following = due_by(next_at, tuple(expressions), zone, now, after, grace)
     if outcome.fires is not None:
         key = occurrence_key(outcome.fires)
-        batch.requests.append(FireRequest(routine_id, "timer", key, outcome.fires, scheduled=True))
+        batch.requests.append(
+            FireRequest(
+                routine_id, "timer", key, outcome.fires,
+                scheduled=True, until=now, next_at=following,
+            )
+        )  # fmt: skip
+    else:
+        batch.ids.append(routine_id)
+        batch.nexts.append(following)
+        batch.untils.append(now)
     batch.missed.extend(Missed(routine_id, workspace_id, span) for span in outcome.missed)
-    batch.ids.append(routine_id)
-    batch.nexts.append(following)
-    batch.untils.append(now)

@@ -1,19 +1,20 @@
 """Every change of a run's status after its insert, each guarded by the claim's token."""
 
+import uuid
 from datetime import datetime, timedelta
 
 import structlog
-from django.db import transaction
-from django.db.models import F
+from django.db import connection, transaction
+from django.db.models.expressions import RawSQL
 
 from billing.holds import free_hold
 from billing.ledger import charge_run, refund_run
-from foundation import database_clock
+from foundation import clock, database_clock
 from foundation.failpoints import failpoint
 from routines_app.delivery import tell
 from routines_app.fires import Claim
 from routines_app.fires.owed import note_on_span, settle_due
-from routines_app.models import Fire, Routine, RoutineTotals, Run
+from routines_app.models import Fire, Routine, Run
 from routines_app.rules.kinds import ScheduleKind
 from routines_app.rules.occurrence import occurrence_key
 from routines_app.rules.schedule import next_occurrence
@@ -26,7 +27,7 @@ _MOMENT = timedelta(microseconds=1)
 FAILURES_BEFORE_OFF = 5  # in a row; then the routine turns itself off and says so
 
 
-def advance(claim: Claim, before: RunStatus, after: RunStatus, **times: datetime) -> bool:
+def advance(claim: Claim, before: RunStatus, after: RunStatus, **times: RawSQL) -> bool:
     """Move a live run on; False when it isn't where we left it or the claim is lost."""
     return (
         Run.objects.filter(pk=claim.run_id, status=before, fire__claim_token=claim.token).update(
@@ -38,13 +39,16 @@ def advance(claim: Claim, before: RunStatus, after: RunStatus, **times: datetime
 
 def awake(claim: Claim) -> bool:
     """Note that the machine is awake; the run still counts as waking until its effects begin."""
-    return advance(claim, RunStatus.WAKING, RunStatus.WAKING, awake_at=database_clock.now())
+    return advance(claim, RunStatus.WAKING, RunStatus.WAKING, awake_at=database_clock.read_there())
 
 
-def begin_effects(claim: Claim, status: RunStatus) -> bool:
-    """Commit that effects begin, once, before any of them: after this it is never run again."""
+def begin_effects(claim: Claim, status: RunStatus, state: str) -> bool:
+    """Commit that effects begin, once, before any of them: after this it is never run again.
+
+    `state` is the text of state.md as the run found it.
+    """
     failpoint("effects.before")
-    now = database_clock.now()
+    now = database_clock.read_there()
     times = {"effects_begun_at": now}
     if status is RunStatus.RUNNING:
         times["turn_at"] = now
@@ -54,14 +58,14 @@ def begin_effects(claim: Claim, status: RunStatus) -> bool:
             status=RunStatus.WAKING,
             effects_begun_at__isnull=True,
             fire__claim_token=claim.token,
-        ).update(status=status, **times)
+        ).update(status=status, state_before=state, **times)
         == 1
     )
 
 
 def checked(claim: Claim) -> bool:
     """The check found something: the turn begins."""
-    now = database_clock.now()
+    now = database_clock.read_there()
     return advance(claim, RunStatus.CHECKING, RunStatus.RUNNING, checked_at=now, turn_at=now)
 
 
@@ -71,12 +75,7 @@ def finish(claim: Claim, ending: Ending) -> bool:
     False when the claim is lost or the run is over: then nothing was written.
     """
     with transaction.atomic():
-        fire = (
-            Fire.objects.select_for_update()
-            .filter(pk=claim.fire_id, claim_token=claim.token, closed_at__isnull=True)
-            .first()
-        )
-        closed = fire is not None and _close(fire, ending)
+        closed = _close(_held(claim.fire_id, claim.token), ending)
         failpoint("record.before")
     failpoint("record.after")
     return closed
@@ -85,18 +84,38 @@ def finish(claim: Claim, ending: Ending) -> bool:
 def finish_unclaimed(fire_id: int, ending: Ending) -> bool:
     """End a run that nobody holds, which a person stopped; False when it's too late for that."""
     with transaction.atomic():
-        fire = (
-            Fire.objects.select_for_update()
-            .filter(pk=fire_id, claim_token__isnull=True, closed_at__isnull=True)
-            .first()
-        )
-        return fire is not None and _close(fire, ending)
+        return _close(_held(fire_id, None), ending)
 
 
-def _close(fire: Fire, ending: Ending) -> bool:
-    now = database_clock.now()
-    routine = Routine.objects.select_for_update().get(pk=fire.routine_id)
-    run = Run.objects.select_for_update().get(fire_id=fire.pk)
+# Always the fire first, then its run, then the routine: whoever brings a dead runner's work on
+# locks in this order too.
+_HOLD_FIRE = """
+SELECT clock_timestamp() FROM routines_app_fire
+WHERE id = %s AND claim_token IS NOT DISTINCT FROM %s AND closed_at IS NULL
+FOR NO KEY UPDATE
+"""
+
+
+def _held(fire_id: int, token: uuid.UUID | None) -> tuple[Run, datetime] | None:
+    """The run of an open fire with this token, with its routine, both locked, and the time."""
+    with connection.cursor() as cursor:
+        cursor.execute(_HOLD_FIRE, [fire_id, token])
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    run = (
+        Run.objects.select_related("routine", "fire")
+        .select_for_update(of=("self", "routine"), no_key=True)
+        .get(fire_id=fire_id)
+    )
+    return run, row[0] + timedelta(seconds=clock.offset_seconds())
+
+
+def _close(held: tuple[Run, datetime] | None, ending: Ending) -> bool:
+    if held is None:
+        return False
+    run, now = held
+    routine = run.routine
     if RunStatus(run.status) not in OPEN_STATUSES:
         return False
     began = run.effects_begun_at is not None
@@ -122,23 +141,38 @@ def _close(fire: Fire, ending: Ending) -> bool:
         refund_run(run.workspace_id, run.key, run.spent, "Our fault, so we pay", now)
     failpoint("bill.before")
     free_hold(run.key, now)
-    _count(routine, run, ending, began, now)
-    run.save()
-    Fire.objects.filter(pk=fire.pk).update(closed_at=now)
+    _count(routine, run, ending, now)
+    run.save(update_fields=_ENDED)
+    with connection.cursor() as cursor:
+        cursor.execute(_CLOSE, {
+            "fire": run.fire_id, "routine": routine.pk, "now": now, "runs": int(began),
+            "refusals": int(ending.status.refused), "failures": int(ending.status.failed),
+            # What we refund isn't theirs.
+            "spent": 0 if ending.ours else run.spent,
+        })  # fmt: skip
     tell(run, routine)
     return True
 
 
-def _count(routine: Routine, run: Run, ending: Ending, began: bool, now: datetime) -> None:
+_ENDED = [
+    "status", "finished_at", "facts", "headline", "body", "changed", "cause", "spent",
+    "input_tokens", "cached_tokens", "output_tokens", "requests", "state_after",
+]  # fmt: skip
+
+_CLOSE = """
+WITH closed AS (UPDATE routines_app_fire SET closed_at = %(now)s WHERE id = %(fire)s)
+INSERT INTO routines_app_routinetotals AS t (routine_id, runs, refusals, failures, spent)
+VALUES (%(routine)s, %(runs)s, %(refusals)s, %(failures)s, %(spent)s)
+ON CONFLICT (routine_id) DO UPDATE
+SET runs = t.runs + excluded.runs, refusals = t.refusals + excluded.refusals,
+    failures = t.failures + excluded.failures, spent = t.spent + excluded.spent
+"""
+
+
+def _count(routine: Routine, run: Run, ending: Ending, now: datetime) -> None:
+    """The streak, and what it or the schedule turns off; written only when it changed."""
     status = ending.status
-    RoutineTotals.objects.get_or_create(routine=routine)
-    RoutineTotals.objects.filter(routine=routine).update(
-        runs=F("runs") + int(began),
-        refusals=F("refusals") + int(status.refused),
-        failures=F("failures") + int(status.failed),
-        spent=F("spent") + (0 if ending.ours else run.spent),  # what we refund isn't theirs
-    )
-    was_on = routine.enabled
+    streak, enabled = routine.streak, routine.enabled
     if status.completed:
         routine.streak = 0
     elif status.may_count and not ending.ours:
@@ -149,10 +183,11 @@ def _count(routine: Routine, run: Run, ending: Ending, began: bool, now: datetim
     if routine.enabled and _was_its_once(routine, run.fire):
         _turn_itself_off(routine, "once", now)
         run.facts = {**run.facts, "was_once": True}
-    routine.save(
-        update_fields=["streak", "enabled", "off_reason", "off_by", "off_at", "next_fire_at"]
-    )
-    if was_on and not routine.enabled:
+    if (routine.streak, routine.enabled) != (streak, enabled):
+        routine.save(
+            update_fields=["streak", "enabled", "off_reason", "off_by", "off_at", "next_fire_at"]
+        )
+    if enabled and not routine.enabled:
         note_on_span(routine, now)
 
 

@@ -54,7 +54,7 @@ def take_fire(fire_id: int) -> None:
     """Take one fire and bring it to its row. Harmless when somebody else has it or it is over."""
     if draining.is_set():
         return  # it stays queued for the next runner
-    claim = claim_fire(fire_id, worker_name(), database_clock.now())
+    claim = claim_fire(fire_id, worker_name())
     if claim is None:
         return
     with structlog.contextvars.bound_contextvars(fire=fire_id, run=claim.run_id):
@@ -124,11 +124,10 @@ def _on_the_machine(claim: Claim, ready: Ready, woken: Woken, steps: StoredSteps
         return Ending(
             RunStatus.FAIL_MACHINE, {"variant": variant, "reason": error.sentence}, ours=True
         )
-    Run.objects.filter(pk=run.pk, fire__claim_token=claim.token).update(state_before=state)
     computer = MachineComputer(woken.provider, woken.ref, str(run.key), run.machine.name)  # type: ignore[union-attr]
     has_check = bool(run.snapshot["check"].strip())
     first = RunStatus.CHECKING if has_check else RunStatus.RUNNING
-    if not record.begin_effects(claim, first):
+    if not record.begin_effects(claim, first, state):
         raise ClaimLost
     failpoint("effects.after")
     try:
@@ -274,5 +273,5 @@ def _ring_for_the_next(claim: Claim) -> None:
     """The machine is free: whoever waits for it is told."""
     machine_id = Run.objects.values_list("machine_id", flat=True).get(pk=claim.run_id)
     if machine_id is not None:
-        Machine.objects.filter(pk=machine_id).update(used_at=database_clock.now())
+        Machine.objects.filter(pk=machine_id).update(used_at=database_clock.read_there())
         ring_for_fires(waiting_fires(machine_id=machine_id, limit=2))

@@ -32,8 +32,8 @@ class StoredSteps:
 
     def record(self, step: NewStep) -> None:
         self.count += 1
-        number, at = self.count, patiently(database_clock.now)
-        patiently(lambda: self._store(number, step, at))
+        number = self.count
+        patiently(lambda: self._store(number, step))
         self.lease.check()
 
     def spent(self, micro: int, usage: Usage) -> None:
@@ -54,9 +54,9 @@ class StoredSteps:
             self._still_ours()
             Run.objects.filter(pk=self.claim.run_id).update(**values)
 
-    def _store(self, number: int, step: NewStep, at: datetime) -> None:
+    def _store(self, number: int, step: NewStep) -> None:
         with transaction.atomic():
-            self._still_ours()
+            now = self._still_ours()
             Run.objects.filter(pk=self.claim.run_id).update(doing={})
             # Its number is taken already when the commit held and only its answer was lost.
             Step.objects.bulk_create(
@@ -70,21 +70,24 @@ class StoredSteps:
                         cost=step.cost,
                         seconds=step.seconds,
                         facts=step.facts,
-                        at=at,
+                        at=now,
                     )
                 ],
                 ignore_conflicts=True,
             )
 
-    def _still_ours(self) -> None:
-        ours = (
+    def _still_ours(self) -> datetime:
+        """Lock the fire and return the database's time. Raises TurnInterrupted."""
+        now: datetime | None = (
             Fire.objects.select_for_update()
             .filter(pk=self.claim.fire_id, claim_token=self.claim.token, closed_at__isnull=True)
-            .exists()
+            .values_list(database_clock.read_there(), flat=True)
+            .first()
         )
-        if not ours:
+        if now is None:
             self.lease.why = Why.LOST
             raise TurnInterrupted(Why.LOST)
+        return now
 
 
 def _clean(text: str) -> str:

@@ -182,6 +182,7 @@ def _one_cold(
 ) -> HttpResponse:
     context = _shown(machine, now) | {
         "problem": problem,
+        "stored_size": int(machine.archive.get("size", 0)),
         "happened": cold.how_it_got_here(machine),
         "stored": datetime.fromisoformat(since)
         if (since := machine.archive.get("since"))

@@ -150,7 +150,7 @@ def list_rows(workspace: Workspace, now: datetime, zone: str) -> list[ListRow]:
         .select_related("agent", "machine", "off_by", "totals")
         .order_by("name", "id")
     )
-    beats, newest = _heartbeats(workspace)
+    beats, newest = heartbeats_of(workspace)
     runs = Run.objects.select_related("machine", "fire__requested_by", "stop_asked_by").in_bulk(
         list(newest.values())
     )
@@ -168,7 +168,7 @@ def list_rows(workspace: Workspace, now: datetime, zone: str) -> list[ListRow]:
     ]
 
 
-def _heartbeats(workspace: Workspace) -> tuple[dict[int, list[Shape]], dict[int, int]]:
+def heartbeats_of(workspace: Workspace) -> tuple[dict[int, list[Shape]], dict[int, int]]:
     """For each routine its last outcomes, oldest first, and the id of its newest run."""
     beats: dict[int, list[Shape]] = defaultdict(list)
     newest: dict[int, int] = {}

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import cast
+from functools import cached_property
+from typing import Any, cast
 
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 from django.utils.functional import SimpleLazyObject
 
 from accounts.access import workspaces_of
-from accounts.models import User, Workspace
+from accounts.models import Membership, User, Workspace
 from billing.models import Account
 from machines.models import Machine
 from routines_app.delivery.attention import how_many_need_someone
@@ -88,6 +92,12 @@ def _plan_line(workspace: Workspace) -> str:
     return PLAN_NAMES.get(account.plan, account.plan) if account else ""
 
 
+def _number(rows: QuerySet[Any]) -> Coalesce:
+    """How many rows there are, as part of another query."""
+    counted = rows.order_by().values("workspace").annotate(n=Count("pk")).values("n")
+    return Coalesce(Subquery(counted), 0)
+
+
 @dataclass(frozen=True)
 class _Places:
     """The pages of one workspace, as this person sees them from the page at `path`."""
@@ -101,15 +111,27 @@ class _Places:
         return NavItem(label, href, self.path.startswith(href), count, **more)  # type: ignore[arg-type]
 
     def nav(self) -> tuple[NavItem, ...]:
-        here = self.workspace
-        present = {"workspace": here, "deleted_at__isnull": True}
+        count = self.counts
         return (
-            self.at("routines", "Routines", Routine.objects.filter(**present).count()),
-            self.at("machines", "Machines", Machine.objects.filter(**present).count()),
-            self.at("agents", "Agents", Agent.objects.filter(**present).count()),
+            self.at("routines", "Routines", count["routine_count"]),
+            self.at("machines", "Machines", count["machine_count"]),
+            self.at("agents", "Agents", count["agent_count"]),
             self.at("files", "Files"),
-            self.at("people", "People", here.memberships.count(), apart=True),
+            self.at("people", "People", count["person_count"], apart=True),
         )
+
+    @cached_property
+    def counts(self) -> Mapping[str, Any]:
+        """How many of each there are, in one query."""
+        here = Workspace.objects.filter(pk=self.workspace.pk)
+        mine = {"workspace": OuterRef("pk")}
+        present = {**mine, "deleted_at__isnull": True}
+        return here.values(
+            routine_count=_number(Routine.objects.filter(**present)),
+            machine_count=_number(Machine.objects.filter(**present)),
+            agent_count=_number(Agent.objects.filter(**present)),
+            person_count=_number(Membership.objects.filter(**mine)),
+        ).get()
 
     def tabs(self) -> tuple[NavItem, ...]:
         plus = self._optional("routine_new", "New routine", icon="plus")

@@ -40,7 +40,7 @@ def bring_home(fire_id: int, worker: str, start: threading.Barrier, live: thread
             assert record.finish(claim, Ending(admitted.status, admitted.facts))
             return 0
         assert isinstance(admitted, Ready)
-        assert record.begin_effects(claim, RunStatus.RUNNING)
+        assert record.begin_effects(claim, RunStatus.RUNNING, "")
         ending = Ending(RunStatus.DONE_CHANGED, headline="Done", changed=True, spent=CAP)
         assert record.finish(claim, ending)
         return 1

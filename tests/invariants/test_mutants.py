@@ -253,7 +253,7 @@ def bell_doesnt_ring(patch: pytest.MonkeyPatch) -> None:
 
 
 def nothing_comes_next(patch: pytest.MonkeyPatch) -> None:
-    mutate_text(patch, timer, "_MOVE_ON", "SET next_fire_at = d.next_at", "SET next_fire_at = NULL")
+    mutate_text(patch, request, "_INSERT", "ELSE m.next_at END", "ELSE NULL END")
 
 
 def once_stays_on(patch: pytest.MonkeyPatch) -> None:
@@ -262,6 +262,13 @@ def once_stays_on(patch: pytest.MonkeyPatch) -> None:
 
 def watermark_goes_back(patch: pytest.MonkeyPatch) -> None:
     mutate_text(patch, timer, "_MOVE_ON", "GREATEST(r.evaluated_until, d.until)", "d.until")
+    mutate_text(
+        patch,
+        request,
+        "_INSERT",
+        "GREATEST(r.evaluated_until, m.until)",
+        "COALESCE(m.until, r.evaluated_until)",
+    )
     mutate_function(
         patch,
         configure_module,
@@ -273,19 +280,19 @@ def watermark_goes_back(patch: pytest.MonkeyPatch) -> None:
 
 def watermark_stands_still(patch: pytest.MonkeyPatch) -> None:
     mutate_text(
-        patch, timer, "_MOVE_ON", "GREATEST(r.evaluated_until, d.until)", "r.evaluated_until"
+        patch, request, "_INSERT", "GREATEST(r.evaluated_until, m.until)", "r.evaluated_until"
     )
 
 
 def ends_are_written_again(patch: pytest.MonkeyPatch) -> None:
-    mutate_function(patch, record, "finish", ", closed_at__isnull=True", "")
+    mutate_text(patch, record, "_HOLD_FIRE", " AND closed_at IS NULL", "")
     mutate_function(
         patch, record, "_close", "if RunStatus(run.status) not in OPEN_STATUSES:", "if False:"
     )
 
 
 def fires_stay_open(patch: pytest.MonkeyPatch) -> None:
-    mutate_function(patch, record, "_close", "update(closed_at=now)", "update(closed_at=None)")
+    mutate_text(patch, record, "_CLOSE", "closed_at = %(now)s", "closed_at = NULL")
 
 
 def fires_early(patch: pytest.MonkeyPatch) -> None:

@@ -69,7 +69,7 @@ def test_a_live_run_is_followed_without_a_reload(page: Page, home: str) -> None:
     loads: list[str] = []
     page.on("load", lambda loaded: loads.append(loaded.url))
     expect(page.locator("#track li[data-s=now]")).to_contain_text("Working", timeout=SLOW)
-    expect(page.locator(".ending")).to_contain_text("Done. said four lines.", timeout=SLOW)
+    expect(page.locator(".ending")).to_contain_text("Done. Said four lines.", timeout=SLOW)
     expect(page.locator("#steps")).to_contain_text("line 4")
     expect(page.locator("#poll")).to_have_count(0)
     assert loads == []

@@ -139,7 +139,7 @@ def test_with_a_model_all_are_offered(
     assert "Needs a model." not in browser_of_owner.get(LIST).content.decode()
     browser_of_owner.post(f"{LIST}new/commits/run/", {"blank": "~/repo"})
     routine = Routine.objects.get()
-    assert routine.folder == "~/repo" and routine.check_command.startswith("git fetch")
+    assert routine.folder == "~/repo" and "git fetch" in routine.check_command
     assert routine.agent is not None and routine.agent.runtime == "model"
 
 
