@@ -79,12 +79,12 @@ def _one_at_a_time(path: Path) -> Iterator[None]:
 def _remove_abandoned() -> None:
     """Clear the folders of runs that were killed; they hold no lock any more."""
     for folder in Path("/tmp").glob(f"{_PREFIX}*"):
-        if folder.stat().st_uid != os.geteuid() or not (folder / "alive").exists():
-            continue
         try:
+            if folder.stat().st_uid != os.geteuid() or not (folder / "alive").exists():
+                continue
             held = _locked(folder / "alive")
-        except BlockingIOError:
-            continue
+        except (BlockingIOError, FileNotFoundError):
+            continue  # it lives, or has just been removed by its own run or another
         _remove(folder)
         os.close(held)
 

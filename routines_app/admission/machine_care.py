@@ -23,6 +23,8 @@ from routines_app.models import Routine, Run
 
 log = structlog.get_logger()
 
+UNUSED = "Unused for 30 days."
+
 
 class NotRestored(Exception):
     """The machine stays in cold storage; the text says why, and the copy there is untouched."""
@@ -62,7 +64,7 @@ def archive_machine(machine: Machine) -> bool:
         row = Machine.objects.select_for_update().get(pk=machine.pk)
         if not _unused(row, now):
             return False
-        move_machine(row, MachineState.ARCHIVING, "Unused for 30 days.")
+        move_machine(row, MachineState.ARCHIVING, UNUSED)
     provider, ref = provider_for(row)
     try:
         manifest = _store(row, provider, ref)
@@ -77,7 +79,7 @@ def archive_machine(machine: Machine) -> bool:
             "since": database_clock.now().isoformat(),
         }
         row.save(update_fields=["archive"])
-        move_machine(row, MachineState.ARCHIVED, "Unused for 30 days.")
+        move_machine(row, MachineState.ARCHIVED, UNUSED)
     provider.destroy(ref)
     return True
 
@@ -107,7 +109,10 @@ def restore_machine(machine: Machine) -> None:
         with stored_at(row).open("rb") as source:
             provider.restore(ref, source, manifest)
     except (MachineError, OSError) as error:
-        _back(machine.pk, MachineState.RESTORING, MachineState.ARCHIVED)
+        # a system's own words may hold paths of this host; they belong in the log
+        known = isinstance(error, MachineError)
+        why = str(error) if known else "What is stored couldn’t be read."
+        _back(machine.pk, MachineState.RESTORING, MachineState.ARCHIVED, why)
         raise NotRestored(f"It stays in cold storage, untouched: {error}") from error
     with transaction.atomic():
         row = Machine.objects.select_for_update().get(pk=machine.pk)
@@ -173,8 +178,13 @@ def _unstick(machine: Machine, now: datetime) -> None:
         machine.refresh_from_db()
 
 
-def _back(machine_id: int, expected: MachineState, back: MachineState) -> None:
+def _back(
+    machine_id: int,
+    expected: MachineState,
+    back: MachineState,
+    why: str = "It was interrupted on its way.",
+) -> None:
     with transaction.atomic():
         row = Machine.objects.select_for_update().get(pk=machine_id)
         if row.state == expected:
-            move_machine(row, back, "It was interrupted on its way.")
+            move_machine(row, back, why)

@@ -4,6 +4,7 @@ from django.db import transaction
 
 from accounts.models import User
 from foundation import database_clock
+from routines_app.fires.owed import note_on_span, settle_due
 from routines_app.fires.withdraw import withdraw_fires
 from routines_app.models import Routine
 from routines_app.rules.status import RunStatus
@@ -20,6 +21,7 @@ def delete_routine(routine: Routine, person: User) -> Routine:
         held = Routine.objects.select_for_update().get(pk=routine.pk)
         if held.deleted_at is not None:
             return held
+        settle_due(held, now)
         held.deleted_at, held.enabled, held.next_fire_at = now, False, None
         held.off_reason, held.off_by, held.off_at = "person", person, now
         held.save(
@@ -27,5 +29,6 @@ def delete_routine(routine: Routine, person: User) -> Routine:
                 "deleted_at", "enabled", "next_fire_at", "off_reason", "off_by", "off_at",
             ]
         )  # fmt: skip
+        note_on_span(held, now)
         withdraw_fires(held, RunStatus.SKIP_OFF, {"person": str(person)})
     return held

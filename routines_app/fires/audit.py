@@ -1,6 +1,6 @@
 """Auditing what is stored: which invariants the rows break, and whether each occurrence has a row.
 
-The invariants are the ones that `docs/` numbers I1 to I16; those that rows can tell are here.
+`docs/audit.md` lists the invariants and their numbers.
 """
 
 from collections.abc import Iterator

@@ -87,6 +87,7 @@ def _cold(request: WorkspaceRequest, machine: Machine) -> HttpResponse:
         "cold": True,
         "state": machine.state,
         "restore": coming(machine, clock.now()),
+        "stored_size": int(machine.archive.get("size", 0)),
         "restores_in": about(time_to_restore(machine)),
         "may_run": request.membership.may(Role.MEMBER),
     }

@@ -20,6 +20,7 @@ from machines.lifecycle import MachineState
 from machines.models import AwakeSpan, Machine
 from machines.providers.base import MachineError
 from routines_app.admission import NotWoken, wake_machine
+from routines_app.admission.machine_care import UNUSED
 from routines_app.admission.machine_delete import (
     NotNow,
     StillNeeded,
@@ -180,8 +181,11 @@ def _one(request: WorkspaceRequest, machine: Machine, problem: str = "") -> Http
 def _one_cold(
     request: WorkspaceRequest, machine: Machine, problem: str, now: datetime
 ) -> HttpResponse:
+    cold_by_plan = machine.state != MachineState.ARCHIVED or machine.state_reason == UNUSED
     context = _shown(machine, now) | {
         "problem": problem,
+        "not_restored": "" if cold_by_plan else machine.state_reason,
+        "stored_size": int(machine.archive.get("size", 0)),
         "happened": cold.how_it_got_here(machine),
         "stored": datetime.fromisoformat(since)
         if (since := machine.archive.get("since"))

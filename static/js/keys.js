@@ -1,29 +1,32 @@
 // Single keys, for whoever wants them: n new, r run it now, j and k through the rows, g and then
-// r, m, a, f, p or b (the bell) to go, ? for the list of them. They rest while one writes or holds a modifier.
+// r, m, a, f, p or b (the bell) to go, ? for the list of them. They rest while one writes, holds a
+// modifier or has a dialog open.
 
-let going = false;
+const ROWS = "main h3 a, main .say a, main .ledger .name a";
+let going = 0;
 
-const rows = () => [...document.querySelectorAll(".row h3 a, .run .say a")].filter(
-  (link) => link.checkVisibility?.() ?? true,
-);
-
-function along(step) {
-  const links = rows();
-  const at = links.indexOf(document.activeElement);
-  const next = links[at < 0 ? (step > 0 ? 0 : links.length - 1) : at + step];
-  next?.focus();
+function rests(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return true;
+  if (document.querySelector("dialog[open], [popover]:popover-open")) return true;
+  return event.target.isContentEditable || event.target.closest("input, textarea, select");
 }
 
-function place(key) {
-  const names = { r: "Routines", m: "Machines", f: "Files" };
-  return [...document.querySelectorAll(".nav a")].find((link) =>
-    link.textContent.startsWith(names[key] ?? "\n"),
+function open(link) {
+  if (link) window.location.assign(link.href);
+}
+
+function move(step) {
+  const rows = [...document.querySelectorAll(ROWS)].filter(
+    (link) => link.checkVisibility?.() ?? true,
   );
+  if (!rows.length) return;
+  const at = rows.indexOf(document.activeElement);
+  const next = at < 0 ? (step > 0 ? 0 : rows.length - 1) : at + step;
+  rows[Math.min(Math.max(next, 0), rows.length - 1)].focus();
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-  if (writes(event.target)) return;
+  if (rests(event)) return;
   const went = Date.now() - going < 1500;
   going = 0;
   if (went) {
@@ -31,20 +34,11 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   switch (event.key) {
-    case "n":
-      document.querySelector('a.btn[href$="/routines/new/"]')?.click();
-      break;
-    case "r":
-      document.querySelector('.title form[action$="/run/"] button')?.click();
-      break;
-    case "j":
-      along(1);
-      break;
-    case "k":
-      along(-1);
-      break;
-    case "g":
-      going = true;
-      break;
+    case "g": going = Date.now(); break;
+    case "n": open(document.querySelector(".tabbar .plus")); break;
+    case "r": document.querySelector('main form[action$="/run/"] button:enabled')?.click(); break;
+    case "j": move(1); break;
+    case "k": move(-1); break;
+    case "?": window.location.assign("/help/#keys"); break;
   }
 });

@@ -43,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
     names = [name for name in options.only.split(",") if name]
     match options.what:
         case "crowd":
-            size = (60, 3, 2) if options.share else (1_000, 10, 4)
+            size = (40, 2, 2) if options.share else (1_000, 10, 4)
             occurrences, scanners, runners = size
             wrong = crowd(
                 options.topology, occurrences=occurrences, scanners=scanners, runners=runners

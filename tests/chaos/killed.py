@@ -72,7 +72,7 @@ def _cases() -> list[Case]:
 
 
 CASES = _cases()
-SHARE = ["claim.after/model", "tool.before/script", "record.before/model", "record.after/refused"]
+SHARE = ["claim.after/model", "tool.before/script"]
 """The cases that every test run takes."""
 
 

@@ -1,6 +1,7 @@
 """What waits ends when its schedule is changed, or its routine deleted."""
 
 from dataclasses import replace
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
@@ -20,7 +21,7 @@ from routines_app.configure.routine import (
 )
 from routines_app.fires import FireRequest, claim_fire, request_fires
 from routines_app.fires.withdraw import withdraw_fires
-from routines_app.models import Fire, Notice, Routine, RoutineTotals, Run
+from routines_app.models import Fire, Notice, OnSpan, Routine, RoutineTotals, Run
 from routines_app.producers.manual import run_it_now
 from routines_app.rules.schedule import Schedule, ScheduleKind
 from routines_app.rules.status import RunStatus
@@ -135,6 +136,19 @@ def test_a_deleted_routine_ends_what_waits_and_keeps_what_was(
     done.refresh_from_db()
     assert (done.status, done.spent) == (RunStatus.DONE_CHANGED, 90_000)
     assert delete_routine(routine, make_workspace().memberships.get().user).off_by == person
+
+
+def test_what_was_owed_when_it_was_deleted_has_its_row(routine: Routine, person: User) -> None:
+    owed = database_clock.now() - timedelta(seconds=20)
+    Routine.objects.filter(pk=routine.pk).update(
+        next_fire_at=owed, evaluated_until=owed - timedelta(hours=1)
+    )
+    gone = delete_routine(routine, person)
+    run = Run.objects.select_related("fire").get(routine=routine)
+    assert (run.fire.due_at, run.status) == (owed, RunStatus.SKIP_OFF)
+    assert gone.next_fire_at is None
+    assert not OnSpan.objects.filter(routine=routine, ended_at__isnull=True).exists()
+    assert OnSpan.objects.filter(routine=routine).exists()
 
 
 def test_a_deleted_routine_is_asked_for_no_more(routine: Routine, person: User) -> None:

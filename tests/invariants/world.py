@@ -16,7 +16,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import connection
 from django.test import override_settings
 
 from billing.models import Account
@@ -34,10 +34,10 @@ from routines_app.agents.turn import (
 )
 from routines_app.celery import app
 from routines_app.configure import routine as configure
+from routines_app.configure.delete import delete_routine
 from routines_app.configure.routine import RoutineContent, content_of
-from routines_app.fires import sweep, waiting_fires
+from routines_app.fires import doorbell, sweep, waiting_fires
 from routines_app.fires.audit import Audit, audit
-from routines_app.fires.owed import note_on_span, settle_due
 from routines_app.models import ModelKey, Routine, Run
 from routines_app.producers import timer
 from routines_app.producers.manual import run_it_now
@@ -98,6 +98,7 @@ class World:
         quick = ["django.contrib.auth.hashers.MD5PasswordHasher"]
         self._patches.enter_context(override_settings(PASSWORD_HASHERS=quick))
         self._patch(app, "send_task", self._ring)
+        self._patch(doorbell, "_unheard", lambda: 0)
         # Its thread would look through a connection of its own, which sees no test's transaction.
         self._patch(lease, "LOOK_SECONDS", 3_600.0)
         self._patch(run_fire, "runtime_for", lambda request: self)
@@ -183,14 +184,7 @@ class World:
         )
 
     def delete(self, routine: Routine) -> None:
-        """What deleting does to the rows."""
-        with transaction.atomic():
-            held = Routine.objects.select_for_update().get(pk=routine.pk)
-            now = database_clock.now()
-            settle_due(held, now)
-            held.deleted_at, held.enabled, held.next_fire_at = now, False, None
-            held.save(update_fields=["deleted_at", "enabled", "next_fire_at"])
-            note_on_span(held, now)
+        delete_routine(routine, self.person)
 
     def ask(self, routine: Routine, key: str) -> Run:
         return run_it_now(routine, self.person, key)

@@ -76,6 +76,33 @@ def test_single_keys_go_places_and_rest_while_one_writes(live_app: RunningApp, p
 
 
 @pytest.mark.browser
+def test_the_bell_opens_over_the_page_and_everything_can_be_paused(
+    live_app: RunningApp, page: Page
+) -> None:
+    sign_up(page, live_app.url)
+    page.goto(f"{live_app.url}/w/maya/machines/")
+    page.get_by_role("link", name="Notifications").last.click()
+    panel = page.get_by_role("dialog", name="Quiet. Failures always ring here.")
+    expect(panel).to_be_visible()
+    page.keyboard.press("g")  # keys rest while it is open
+    page.keyboard.press("f")
+    page.keyboard.press("Escape")
+    expect(panel).to_be_hidden()
+    expect(page.get_by_role("heading", level=1)).to_have_text("quay-1 is awake.")
+    page.keyboard.press("g")
+    page.keyboard.press("b")
+    page.wait_for_url("**/w/maya/bell/")
+    page.goto(f"{live_app.url}/w/maya/settings/")
+    page.get_by_role("button", name="Pause everything").click()
+    banner = page.locator(".banner")
+    expect(banner).to_contain_text("Everything is paused, by Maya Okafor since ")
+    page.goto(f"{live_app.url}/w/maya/machines/")
+    banner.get_by_role("button", name="Turn it back on").click()
+    expect(page).to_have_url(f"{live_app.url}/w/maya/machines/")
+    expect(banner).to_have_count(0)
+
+
+@pytest.mark.browser
 def test_two_people_at_one_file_lose_nothing(live_app: RunningApp, page: Page) -> None:
     sign_up(page, live_app.url)
     page.goto(f"{live_app.url}/w/maya/files/")

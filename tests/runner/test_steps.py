@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.db import OperationalError, connection
@@ -88,10 +89,8 @@ def test_a_database_that_is_away_for_a_moment_is_waited_for(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_it_isnt_waited_for_longer_than_a_lease(
-    monkeypatch: pytest.MonkeyPatch, settings: object
-) -> None:
-    monkeypatch.setattr(settings, "LEASE_SECONDS", 0.0)
+def test_it_isnt_waited_for_longer_than_a_lease(settings: Any) -> None:
+    settings.LEASE_SECONDS = 0.0
 
     def work() -> None:
         raise OperationalError("gone")

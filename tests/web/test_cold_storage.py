@@ -10,6 +10,7 @@ from accounts.models import Role, Workspace
 from foundation import clock
 from machines.lifecycle import MachineState
 from machines.models import Machine
+from routines_app.admission.machine_care import UNUSED, NotRestored, begin_restore, restore_machine
 from routines_app.models import Routine
 from routines_app.rules.status import RunStatus
 from tests.factories import make_member, make_routine, make_run
@@ -35,7 +36,7 @@ def machine(harbour: Workspace) -> Machine:
     """The workspace's machine, cold since two weeks ago."""
     since = clock.now() - timedelta(days=14)
     found = harbour.machines.get()
-    found.state, found.state_since = MachineState.ARCHIVED, since
+    found.state, found.state_since, found.state_reason = MachineState.ARCHIVED, since, UNUSED
     found.archive = {"sha256": "00", "size": SIZE, "since": since.isoformat()}
     found.save()
     return found
@@ -129,6 +130,20 @@ def test_turning_on_brings_its_machine_back_and_says_when(
     assert len(sent) == 1
     page = browser_of_owner.get("/w/harbour/routines/launch-watch/").content.decode()
     assert said in page.split('class="toasts"')[0]
+
+
+def test_a_restore_that_failed_says_why_and_can_be_tried_again(
+    browser_of_owner: Client, machine: Machine
+) -> None:
+    page = browser_of_owner.get("/w/harbour/machines/quay-1/").content.decode()
+    assert "The last restore" not in page
+    begin_restore(machine, "Ada")
+    with pytest.raises(NotRestored):
+        restore_machine(machine)  # there is no file in storage
+    page = browser_of_owner.get("/w/harbour/machines/quay-1/").content.decode()
+    assert "The last restore didn’t come to its end.</b>" in page
+    assert "What is stored couldn’t be read. The copy in storage is untouched." in page
+    assert "/machines/quay-1/restore/" in page
 
 
 def test_a_file_sent_to_a_cold_machine_changes_nothing(
