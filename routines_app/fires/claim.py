@@ -27,7 +27,9 @@ class Claim:
 
 
 # Two statements: a statement sees only what had committed when it began, so the machine is locked
-# first, and the second statement then sees the claim of whoever held that lock before.
+# first, and the second statement then sees the claim of whoever held that lock before. Both are
+# sent at once, and so are one transaction without BEGIN and COMMIT of its own: at a busy moment
+# each answer that is waited for costs more than the statement.
 #
 # The commit doesn't wait for the disk: a claim that a crash of the database loses is a fire that
 # waits again, and its token, being random, can't come twice. What begins effects is durable, and
@@ -35,7 +37,7 @@ class Claim:
 _LOCK_MACHINE = """
 SELECT m.id, set_config('synchronous_commit', 'off', true)
 FROM machines_machine m JOIN routines_app_run r ON r.machine_id = m.id
-WHERE r.fire_id = %s FOR NO KEY UPDATE OF m
+WHERE r.fire_id = %(fire)s FOR NO KEY UPDATE OF m;
 """
 
 # A fire whose machine is busy with another routine's run is passed over: it stays queued in its
@@ -80,14 +82,13 @@ def claim_fire(fire_id: int, worker: str, now: datetime | None = None) -> Claim 
         "now": now,
         "offset": timedelta(seconds=clock.offset_seconds()),
     }
-    with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute(_LOCK_MACHINE, [fire_id])
-            cursor.execute(_CLAIM, values)
-            row = cursor.fetchone()
-        if row is None:
-            return None
-        failpoint("claim.before")
+    failpoint("claim.before")
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCK_MACHINE + _CLAIM, values)
+        cursor.nextset()
+        row = cursor.fetchone()
+    if row is None:
+        return None
     failpoint("claim.after")
     return Claim(fire_id, int(row[0]), token)
 
