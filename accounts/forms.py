@@ -7,10 +7,18 @@ from django.http import HttpRequest
 
 from accounts.models import User
 
+# In the zone data, yet no place: pages that say when something runs refuse them.
+_NOT_PLACES = frozenset({"Factory", "localtime", "posixrules"})
+
+
+def places() -> list[str]:
+    """The IANA zones that a person may choose, sorted."""
+    return sorted(available_timezones() - _NOT_PLACES)
+
 
 def known_zone(name: str) -> bool:
-    """Whether `name` is an IANA zone that this installation knows."""
-    return name in available_timezones()
+    """Whether `name` is an IANA zone of a place that this installation knows."""
+    return name in available_timezones() and name not in _NOT_PLACES
 
 
 class SignUpName(forms.Form):

@@ -26,6 +26,7 @@ _NEVER_4 = tuple(
         "0.0.0.0/8",  # this network: many systems take it for the loopback
         "169.254.0.0/16",  # link-local, with the metadata address of most clouds
         "100.100.100.200/32",  # the metadata address of one more
+        "168.63.129.16/32",  # public by its number, yet one cloud's own agent answers there
         "192.0.0.0/24",  # protocol assignments, another metadata address among them
         "192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24",  # documentation
         "198.18.0.0/15",  # benchmarks

@@ -22,6 +22,7 @@ from routines_app.agents.providers import http_client, open_model, settings_for
 from routines_app.agents.tools import Tool
 from routines_app.agents.trouble import BROKE_OFF, NO_COUNT, Exchange, Trouble, trouble_of
 from routines_app.agents.turn import ModelConnection
+from routines_app.agents.wording import storable
 
 if TYPE_CHECKING:
     import httpx2
@@ -85,7 +86,9 @@ class Conversation:
         self.messages.append(
             ModelRequest(
                 parts=[
-                    ToolReturnPart(tool_name=call.name, content=text, tool_call_id=call.id)
+                    ToolReturnPart(
+                        tool_name=call.name, content=storable(text), tool_call_id=call.id
+                    )
                     for call, text in results
                 ]
             )
@@ -236,6 +239,7 @@ def _read(response: "ModelResponse") -> Reply | Trouble:
     parts: list[Said | Called] = []
     heft = 0
     for part in response.parts:
+        _mend(part)
         match part:
             case TextPart() if part.content.strip():
                 parts.append(Said(part.content))
@@ -262,6 +266,15 @@ def _read(response: "ModelResponse") -> Reply | Trouble:
         heft=heft,
         response=response,
     )
+
+
+def _mend(part: Any) -> None:
+    """Take out what no request can carry, since an answer is sent back with the next one: JSON may
+    escape half of a surrogate pair, which UTF-8 has no bytes for."""
+    for name in ("content", "tool_name", "tool_call_id"):
+        text = getattr(part, name, None)
+        if isinstance(text, str):
+            setattr(part, name, storable(text))
 
 
 def _arguments(part: Any) -> dict[str, object] | None:

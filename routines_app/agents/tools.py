@@ -288,6 +288,7 @@ def _string(arguments: dict[str, object], name: str, *, empty: bool = False) -> 
 
 def _seconds(arguments: dict[str, object]) -> float:
     value = arguments.get("seconds", COMMAND_SECONDS)
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        # JSON as Python reads it has NaN, with which no deadline ever comes
         raise BadArguments("Give seconds as a number from 1 to 600.")
-    return min(max(float(value), 1.0), MOST_COMMAND_SECONDS)
+    return float(min(max(value, 1), MOST_COMMAND_SECONDS))  # a huge whole number fits no float

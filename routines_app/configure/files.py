@@ -156,6 +156,8 @@ def name_problem(name: str) -> str:
         return "Write one name, without a slash."
     if name in (".", "..") or "\0" in name:
         return "That name means something else to a machine. Choose another."
+    if any(ord(letter) < 32 for letter in name):
+        return "Write the name on one line, with letters that can be seen."
     if len(name.encode("utf-8", "replace")) > 200:
         return "Write a name of 200 characters or fewer."
     return ""

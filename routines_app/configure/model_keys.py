@@ -78,6 +78,8 @@ def _problems(new: NewKey) -> Problems:
         return {"provider": "Choose one of the four."}
     if not new.model.strip():
         found["model"] = "Write the model’s name, as the provider calls it."
+    elif "\0" in new.model:
+        found["model"] = "Take out the NUL character; a name can’t hold it."
     elif len(new.model.strip()) > 120:
         found["model"] = "Write a model’s name of 120 characters or fewer."
     if new.provider == COMPATIBLE:

@@ -23,6 +23,8 @@ def configure_workspace(
         errors.append(FieldError("name", "Give it a name."))
     elif len(name) > 80:
         errors.append(FieldError("name", "Shorten the name to 80 characters."))
+    elif "\0" in name:
+        errors.append(FieldError("name", "Take out the NUL character; a name can’t hold it."))
     if zone not in known_zones():
         errors.append(FieldError("zone", "There is no zone of that name. Choose one of the list."))
     if monthly_budget is not None and not 0 <= monthly_budget <= MAX_BUDGET:

@@ -45,7 +45,8 @@ def awake(claim: Claim) -> bool:
 def begin_effects(claim: Claim, status: RunStatus, state: str) -> bool:
     """Commit that effects begin, once, before any of them: after this it is never run again.
 
-    `state` is the text of state.md as the run found it.
+    `state` is the text of state.md as the run found it, and as it left it until its end is known:
+    a run that is stopped or broken off hasn't wiped it.
     """
     failpoint("effects.before")
     now = database_clock.read_there()
@@ -58,7 +59,7 @@ def begin_effects(claim: Claim, status: RunStatus, state: str) -> bool:
             status=RunStatus.WAKING,
             effects_begun_at__isnull=True,
             fire__claim_token=claim.token,
-        ).update(status=status, state_before=state, **times)
+        ).update(status=status, state_before=state, state_after=state, **times)
         == 1
     )
 

@@ -64,6 +64,11 @@ def _with_hosts(children: list[Token]) -> list[Token]:
 
 
 def _host(address: str) -> str:
+    """The host that a browser would call. It reads `https:x`, `https:/x` and `https:///x` as
+    `https://x`, which the standard library doesn't."""
+    scheme, colon, rest = address.partition(":")
+    if colon and scheme.casefold() in ("http", "https"):
+        address = f"{scheme}://{rest.lstrip('/')}"
     try:
         return urlsplit(address).hostname or ""
     except ValueError:

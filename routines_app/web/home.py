@@ -1,7 +1,5 @@
 """Pages outside a workspace: the way in, help, and a person's own page."""
 
-from zoneinfo import available_timezones
-
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
@@ -10,7 +8,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from accounts.access import workspaces_of
 from accounts.adapter import sign_up_open
-from accounts.forms import AboutMe
+from accounts.forms import AboutMe, places
 from accounts.join import found_workspace
 from accounts.models import User
 from routines_app.configure.workspace import furnish
@@ -60,7 +58,7 @@ def me(request: PersonRequest) -> HttpResponse:
     context = {
         "form": form,
         "shown": shown,
-        "zones": sorted(available_timezones()),
+        "zones": places(),
         "memberships": shown.memberships.select_related("workspace").filter(
             workspace__deleted_at__isnull=True
         ),

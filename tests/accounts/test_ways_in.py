@@ -38,8 +38,9 @@ def test_the_first_person_gets_a_place_of_their_own_with_all_a_routine_needs(
     assert all(agent.versions.get().number == 1 for agent in workspace.agents.all())
 
 
-def test_a_zone_that_nobody_knows_becomes_utc(client: Client) -> None:
-    client.post("/accounts/signup/", NEW | {"zone": "Mars/Olympus"})
+@pytest.mark.parametrize("zone", ["Mars/Olympus", "Factory"])
+def test_a_zone_that_nobody_knows_becomes_utc(client: Client, zone: str) -> None:
+    client.post("/accounts/signup/", NEW | {"zone": zone})
     assert User.objects.get().zone == "UTC"
 
 

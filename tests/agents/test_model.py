@@ -1,5 +1,6 @@
 """The model runtime over each provider's wire format, against the fake over real HTTP."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,16 @@ from routines_app.agents.turn import (
 )
 from tests.agents.support import PROVIDERS, KeptSteps, choice_of, request
 from tests.fakes.computer import FolderComputer
-from tests.fakes.model_provider import Answer, FakeProvider, Meter, Script, call, finish
+from tests.fakes.model_provider import (
+    Answer,
+    FakeProvider,
+    Garbage,
+    Meter,
+    Move,
+    Script,
+    call,
+    finish,
+)
 
 
 def run(
@@ -177,6 +187,8 @@ def test_calls_after_finish_are_not_done(tmp_path: Path) -> None:
         (call("finish", headline="x", body=""), "changed as true or false"),
         (call("run_command"), "Give command as a text"),
         (call("run_command", command="true", seconds="long"), "seconds as a number"),
+        (call("run_command", command="true", seconds=float("nan")), "seconds as a number"),
+        (call("run_command", command="echo on", seconds=10**400), "on"),
         (call("read_file", path="absent.txt"), "There is no file"),
         (call("read_file", path="~/../../etc/passwd"), "outside home"),
         (call("list_files", path="absent"), "There is no folder"),
@@ -190,6 +202,34 @@ def test_a_wrong_call_is_told_to_the_model_which_goes_on(
     assert outcome.headline == "Right."
     assert told in fake.seen[1].results[0]
     assert len(steps.steps) == 2
+
+
+@pytest.mark.parametrize("name", ["run_command", "fly\ud800"])
+def test_half_a_surrogate_pair_in_an_answer_is_never_sent_back(tmp_path: Path, name: str) -> None:
+    """JSON escapes one, UTF-8 can't carry it, and an answer goes out again with each request."""
+    asked: dict[str, object] = {
+        "role": "assistant",
+        "content": "half \ud800",
+        "tool_calls": [
+            {
+                "index": 0,
+                "id": "c1",
+                "type": "function",
+                "function": {"name": name, "arguments": json.dumps({"command": "echo \udfff"})},
+            }
+        ],
+    }
+    pieces: list[dict[str, object]] = [
+        {"choices": [{"index": 0, "delta": asked, "finish_reason": None}]},
+        {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]},
+        {"choices": [], "usage": {"prompt_tokens": 90, "completion_tokens": 9, "total_tokens": 99}},
+    ]
+    kind = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    body = "".join(f"data: {json.dumps(kind | piece)}\n\n" for piece in pieces)
+    script: list[Move] = [Garbage(f"{body}data: [DONE]\n\n".encode()), finish("Right.")]
+    outcome, steps, _ = run(tmp_path, script)
+    assert (outcome.code, outcome.headline) == ("done_changed", "Right.")
+    assert steps.steps[0].content == "half ?"
 
 
 def test_a_failing_command_is_a_result(tmp_path: Path) -> None:

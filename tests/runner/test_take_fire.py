@@ -183,6 +183,7 @@ def test_stop_ends_a_running_script_within_two_seconds(machine: Machine) -> None
     assert time.monotonic() - asked < 2.0
     thread.join()
     assert run.facts["person"] == str(person)
+    assert run.state_before and run.state_after == run.state_before  # it wasn't wiped
 
 
 def test_stop_ends_a_waiting_run_at_once(machine: Machine) -> None:

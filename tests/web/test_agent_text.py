@@ -59,3 +59,11 @@ def test_memory_shows_what_was_learnt() -> None:
         DiffLine("added", "d"),
     ]
     assert memory_diff("same", "same") == []
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["https:evil.example", "HTTPS:/evil.example/x", "https:///evil.example/", "//evil.example"],
+)
+def test_an_address_that_only_a_browser_understands_shows_its_host(address: str) -> None:
+    assert "<small>evil.example</small>" in agent_html(f"[a](<{address}>)")

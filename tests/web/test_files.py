@@ -276,7 +276,7 @@ def test_folders_and_files_are_made_by_name(
     assert "sheets is there already." in again.content.decode()
 
 
-@pytest.mark.parametrize("name", ["", " ", "a/b", "..", ".", "x" * 201])
+@pytest.mark.parametrize("name", ["", " ", "a/b", "..", ".", "x" * 201, "two\nlines", "\x1b[31m"])
 def test_a_name_that_is_no_name_is_refused(
     client: Client, at: Callable[[str], str], disk: Disk, name: str
 ) -> None:

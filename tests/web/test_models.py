@@ -72,6 +72,17 @@ def test_a_key_is_kept_encrypted_and_only_its_end_is_shown(
     assert [model.label for model in usable_models(workspace)] == ["anthropic/claude-sonnet-4-5"]
 
 
+def test_a_name_with_nul_and_a_look_of_thousands_of_figures_are_no_failures(
+    client: Client, workspace: Workspace
+) -> None:
+    refused = client.post(f"{PAGE}add/", ANTHROPIC | {"model": "a\0b"})
+    assert refused.status_code == 422
+    assert "Take out the NUL character" in refused.content.decode()
+    client.post(f"{PAGE}add/", ANTHROPIC)
+    address = f"{PAGE}{workspace.model_keys.get().key}/test/?look={'9' * 5000}"
+    assert client.get(address, headers={"HX-Request": "true"}).status_code == 200
+
+
 def test_a_short_key_shows_no_part_of_itself(client: Client, workspace: Workspace) -> None:
     client.post(f"{PAGE}add/", ANTHROPIC | {"secret": "abc123"})
     assert workspace.model_keys.get().last_four == ""

@@ -33,6 +33,7 @@ def test_an_admin_sets_name_zone_and_budget(browser_of_owner: Client, harbour: W
     [
         ("name", "  ", "Give it a name."),
         ("name", "x" * 81, "Shorten the name to 80 characters."),
+        ("name", "a\0b", "Take out the NUL character"),
         ("zone", "Mars/Olympus", "There is no zone of that name."),
         ("budget", "a lot", "Write an amount in dollars, like 50"),
         ("budget", "-1", "Write an amount from $0.00 to $1,000,000.00."),
