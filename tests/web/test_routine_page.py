@@ -11,7 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import Workspace
 from foundation import clock
 from machines.providers.base import ProviderUnavailable
-from routines_app.models import Routine
+from routines_app.models import Fire, OnSpan, Routine
+from routines_app.rules.occurrence import occurrence_key
+from routines_app.rules.schedule import to_json
 from routines_app.rules.status import RunStatus
 from routines_app.web import routine_page
 from routines_app.web.history import PAGE
@@ -122,3 +124,21 @@ def test_a_deleted_routine_isnt_there(browser_of_owner: Client, routine: Routine
     Routine.objects.filter(pk=routine.pk).update(deleted_at=clock.now())
     assert browser_of_owner.get(ADDRESS).status_code == 404
     assert browser_of_owner.post(f"{ADDRESS}run/").status_code == 404
+
+
+def test_the_page_says_how_many_occurrences_have_their_row(
+    browser_of_owner: Client, harbour: Workspace
+) -> None:
+    routine = make_routine(harbour, slug="tides", next_fire_at=clock.now() + timedelta(days=1))
+    today = clock.now().replace(hour=8, minute=0, second=0, microsecond=0)
+    OnSpan.objects.create(
+        routine=routine,
+        started_at=today - timedelta(days=4, hours=1),
+        ended_at=today - timedelta(days=1, hours=1),
+        schedule=to_json(routine.schedule),
+    )
+    for days in (4, 3):
+        run = make_run(routine, at=today - timedelta(days=days))
+        Fire.objects.filter(pk=run.fire_id).update(dedup_key=occurrence_key(run.fire.due_at))
+    page = browser_of_owner.get("/w/harbour/routines/tides/").content.decode()
+    assert "2 of 3 occurrences accounted for in six weeks." in page
