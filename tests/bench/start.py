@@ -70,8 +70,8 @@ def measure(ground: Ground, sizes: Sizes) -> list[Result]:
 
 
 _WHY = (
-    "between the row and the start lie the claim, the facts of admission, the snapshot and the "
-    "hold, where the bare job has one update"
+    "the bare job has one update. Ours commits fire, run and number, asks the broker how many "
+    "doorbells lie unheard, claims, and reads the facts of admission by a join of seven tables"
 )
 
 
