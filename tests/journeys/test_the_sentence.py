@@ -66,6 +66,7 @@ def test_a_live_run_is_followed_without_a_reload(page: Page, home: str) -> None:
     page.get_by_label("Name").fill("Talks")
     page.get_by_role("button", name="Run it now").click()
     expect(page).to_have_url(re.compile(r"/talks/runs/1/$"))
+    page.wait_for_load_state("load")  # its own load; whatever comes after it is a reload
     loads: list[str] = []
     page.on("load", lambda loaded: loads.append(loaded.url))
     expect(page.locator("#track li[data-s=now]")).to_contain_text("Working", timeout=SLOW)
