@@ -235,3 +235,27 @@ def test_the_next_in_line_is_rung_for_when_the_machine_is_free(
     )
     take_fire(first.fire_id)
     assert rung == [[second.fire_id]]
+
+
+def test_a_scheduled_and_an_asked_run_differ_only_in_who_asked_and_when(machine: Machine) -> None:
+    """Run it now takes the schedule's own path: nothing else of the two rows differs."""
+    person = owner_of(machine.workspace)
+    routine = routine_on(machine, "echo same >> ~/log; echo 'report: the same'")
+    run_it(routine, key="first")  # wakes the machine and makes the folder
+    scheduled, asked = run_it(routine, key="a"), run_it(routine, person, "b")
+    differ = {
+        field.attname
+        for field in Run._meta.fields
+        if getattr(scheduled, field.attname) != getattr(asked, field.attname)
+    } | {
+        f"fire.{field.attname}"
+        for field in Fire._meta.fields
+        if getattr(scheduled.fire, field.attname) != getattr(asked.fire, field.attname)
+    }
+    names = {"id", "key", "fire_id", "number", "fire.id", "fire.claim_token"}
+    who_asked = {"fire.source", "fire.dedup_key", "fire.requested_by_id", "fire.schedule_version"}
+    times = {name for name in differ if name.endswith(("_at", "_until"))}
+    assert differ == names | who_asked | times
+    steps = [list(run.steps.order_by("number").values("kind", "title", "cost")) for run in
+             (scheduled, asked)]  # fmt: skip
+    assert steps[0] == steps[1]
