@@ -83,6 +83,20 @@ def test_routines_stand_in_their_groups(browser_of_owner: Client, harbour: Works
     assert "Not turned on yet" in page
 
 
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [(RunStatus.RUNNING, "Running"), (RunStatus.FAIL_AGENT, "Failed")],
+)
+def test_a_routine_that_is_off_still_shows_its_run(
+    browser_of_owner: Client, harbour: Workspace, status: RunStatus, said: str
+) -> None:
+    routine = make_routine(harbour, enabled=False, off_reason="never_on")
+    make_run(routine, status, at=clock.now() - timedelta(minutes=1), cause="theirs")
+    page = browser_of_owner.get(LIST).content.decode()
+    last = page[page.index('<div class="last">') :]
+    assert said in last[: last.index("Not turned on yet")]
+
+
 def test_our_own_faults_need_nobody(browser_of_owner: Client, harbour: Workspace) -> None:
     routine = make_routine(harbour)
     make_run(routine, RunStatus.FAIL_RESTART, cause="ours")
