@@ -13,6 +13,7 @@ from django.db.models import Count, Q, Sum
 
 from accounts.models import Workspace
 from routines_app.models import Routine, Run
+from routines_app.rules.kinds import ScheduleKind
 from routines_app.rules.money import dollars, took
 from routines_app.rules.sentences import Sentence
 from routines_app.rules.status import Rings, RunStatus, Shape
@@ -85,6 +86,16 @@ class ListRow:
     off_words: str
     needs_you: bool
     first_words: str
+
+    @property
+    def asked(self) -> bool:
+        """Whether it runs only when somebody asks, on or off."""
+        return self.routine.schedule_kind == ScheduleKind.WHEN_ASKED
+
+    @property
+    def expects(self) -> bool:
+        """Whether a run comes by itself."""
+        return self.routine.enabled and not self.asked
 
     @property
     def lead(self) -> str:
@@ -226,6 +237,8 @@ def _when(routine: Routine) -> str:
 
 def _first_words(routine: Routine, now: datetime, zone: str) -> str:
     """What stands for the last result before there is one."""
+    if routine.schedule_kind == ScheduleKind.WHEN_ASKED:
+        return "Runs when somebody asks"
     if routine.next_fire_at is None:
         return "No runs yet"
     return f"The first is {moment_words(routine.next_fire_at, now, zone)}"
@@ -254,7 +267,14 @@ def _under(routine: Routine, typical: Typical | None, any_runs: bool) -> str:
 
 
 def off_words(routine: Routine, now: datetime, zone: str) -> str:
+    """Why it is off and since when; empty when it is on, and when it has no schedule that anybody
+    turned off."""
     if routine.enabled:
+        return ""
+    if routine.schedule_kind == ScheduleKind.WHEN_ASKED and routine.off_reason not in (
+        "person",
+        "failures",
+    ):
         return ""
     match routine.off_reason:
         case "person" if routine.off_by:

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Role, User, Workspace
 from foundation import clock
+from routines_app.configure.pause import pause_workspace
 from routines_app.models import Routine
 from routines_app.rules.status import RunStatus, Shape
 from routines_app.web.heartbeat import describe, heartbeat
@@ -34,6 +35,41 @@ LIST = "/w/harbour/routines/"
 )
 def test_the_headline_is_true(on: int, needs: int, off: int, well: str, needed: str) -> None:
     assert headline(on, needs, off) == Headline(well, needed)
+
+
+def test_the_headline_knows_pauses_and_routines_that_wait_to_be_asked() -> None:
+    assert headline(3, 1, 1, paused=True) == Headline("Everything is paused.", "One needs you.")
+    assert headline(0, 0, 0, asked=1) == Headline("One waits to be asked.", "")
+    assert headline(0, 1, 2, asked=2) == Headline("Two wait to be asked.", "One needs you.")
+    assert headline(2, 0, 0, asked=1) == Headline("Two are keeping time.", "")
+
+
+def test_only_when_asked_is_neither_on_nor_off(
+    browser_of_owner: Client, harbour: Workspace
+) -> None:
+    fields = {"schedule_kind": "when_asked", "schedule_values": {}, "expressions": []}
+    routine = make_routine(
+        harbour, enabled=False, off_reason="never_on", next_fire_at=None, **fields
+    )
+    page = browser_of_owner.get(LIST).content.decode()
+    assert "One waits to be asked." in page and ">Only when asked <span>" in page
+    assert "Not turned on yet" not in page and "Everything is off." not in page
+    own = browser_of_owner.get(f"{LIST}{routine.slug}/").content.decode()
+    assert "Not turned on yet" not in own and "its schedule doesn" not in own
+    Routine.objects.update(off_reason="person")
+    own = browser_of_owner.get(f"{LIST}{routine.slug}/").content.decode()
+    assert "Run it now works all the same." in own and "its schedule doesn" not in own
+
+
+def test_while_everything_is_paused_nothing_keeps_time(
+    browser_of_owner: Client, harbour: Workspace, owner: User
+) -> None:
+    make_routine(harbour, next_fire_at=clock.now() + timedelta(minutes=10))
+    assert "Next: " in browser_of_owner.get(LIST).content.decode()
+    pause_workspace(harbour, owner)
+    page = browser_of_owner.get(LIST).content.decode()
+    assert "Everything is paused." in page
+    assert "keeping time" not in page and "Next: " not in page
 
 
 def test_a_heartbeat_is_one_image_in_words() -> None:
