@@ -4,7 +4,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from foundation import clock
-from routines_app.models import Run
+from routines_app.models import AgentRuntime, Run
 from routines_app.producers import asked_by
 from routines_app.rules.reasons import reason_words
 from routines_app.rules.sentences import RunFacts, Sentence, sentence_of
@@ -53,6 +53,7 @@ def facts_of(run: Run, zone: str, now: datetime, place: int = 0, doing: str = ""
         other_run=_other_run(kept, zone),
         limit_seconds=_number(kept, "limit_seconds") or 0.0,
         plan=_text(kept, "plan"),
+        script=snapshot.get("runtime") == AgentRuntime.SCRIPT,
         turned_off=kept.get("turned_off") is True,
     )
 
