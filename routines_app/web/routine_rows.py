@@ -39,18 +39,19 @@ WHERE r.workspace_id = %s AND r.deleted_at IS NULL
 ORDER BY r.id, h.number
 """
 
-# What is typical is the median of the last 20 that reached a turn.
+# What is typical is the median of the last 20 that were done; fewer than three say nothing.
 _TYPICAL = """
 SELECT r.id, percentile_disc(0.5) WITHIN GROUP (ORDER BY t.spent),
        percentile_disc(0.5) WITHIN GROUP (ORDER BY t.seconds)
 FROM routines_app_routine r
 CROSS JOIN LATERAL (
     SELECT spent, extract(epoch FROM finished_at - waking_at) AS seconds FROM routines_app_run
-    WHERE routine_id = r.id AND turn_at IS NOT NULL AND finished_at IS NOT NULL
-      AND cause <> 'ours'
+    WHERE routine_id = r.id AND status IN ('done_changed', 'done_unchanged')
+      AND finished_at IS NOT NULL AND id <> %s
     ORDER BY number DESC LIMIT 20) t
 WHERE r.id = ANY(%s)
 GROUP BY r.id
+HAVING count(*) >= 3
 """
 
 
@@ -135,10 +136,13 @@ class Week:
     spent: int
 
 
-def typical_of(routine_ids: Sequence[int]) -> dict[int, Typical]:
-    """What is typical for each routine; one that never reached a turn is absent."""
+def typical_of(routine_ids: Sequence[int], *, but_not: int = 0) -> dict[int, Typical]:
+    """What is typical for each routine; one with fewer than three runs that were done is absent.
+
+    `but_not` is the id of a run that is left out, the one that is compared.
+    """
     with connection.cursor() as cursor:
-        cursor.execute(_TYPICAL, [list(routine_ids)])
+        cursor.execute(_TYPICAL, [but_not, list(routine_ids)])
         return {row[0]: Typical(int(row[1]), float(row[2] or 0)) for row in cursor.fetchall()}
 
 
@@ -252,7 +256,7 @@ def _last_small(last: Run, now: datetime, zone: str) -> str:
     ended = last.finished_at or last.queued_at
     parts = [recently(ended, now, zone), dollars(paid(last))]
     if last.duration is not None and last.effects_begun_at is not None:
-        parts.append(took(int(last.duration.total_seconds())))
+        parts.append(took(round(last.duration.total_seconds(), 1)))
     return " · ".join(parts)
 
 

@@ -103,7 +103,7 @@ def page_context(request: WorkspaceRequest, run: Run, after: int = 0) -> dict[st
     outline = list(run.steps.order_by("number").values_list("number", "kind", "title"))
     new = list(run.steps.filter(number__gt=after).order_by("number"))
     told = list(run.deliveries.order_by("id"))
-    typical = typical_of([run.routine_id]).get(run.routine_id)
+    typical = typical_of([run.routine_id], but_not=run.pk).get(run.routine_id)
     place = place_in_line(run) if run.status == RunStatus.QUEUED else 0
     doing = "" if over else _doing(run, outline)
     sentence = sentence_for(run, zone=zone, now=now, place=place, doing=doing)

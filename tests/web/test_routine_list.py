@@ -15,6 +15,7 @@ from routines_app.models import Routine
 from routines_app.rules.status import RunStatus, Shape
 from routines_app.web.heartbeat import describe, heartbeat
 from routines_app.web.routine_list import Headline, headline
+from routines_app.web.routine_rows import typical_of
 from tests.factories import make_member, make_routine, make_run
 
 LIST = "/w/harbour/routines/"
@@ -158,6 +159,25 @@ def test_more_routines_and_runs_ask_no_more_questions(
         browser_of_owner.get(LIST)
     assert len(many) == len(few)
     assert len(many) < 20  # the frame's own counts are among them
+
+
+def test_a_short_run_has_its_tenths(browser_of_owner: Client, harbour: Workspace) -> None:
+    make_run(make_routine(harbour), seconds=0.6)
+    page = browser_of_owner.get(LIST).content.decode()
+    assert "· 0.6s" in page and "· 0s" not in page
+
+
+def test_typical_is_of_three_runs_that_were_done(harbour: Workspace) -> None:
+    routine = make_routine(harbour)
+    turn = clock.now()
+    for seconds in (10, 20):
+        make_run(routine, seconds=seconds, turn_at=turn)
+    make_run(routine, RunStatus.FAIL_SCRIPT, seconds=900, turn_at=turn, cause="theirs")
+    make_run(routine, RunStatus.STOP_PERSON, seconds=900, turn_at=turn)
+    assert typical_of([routine.pk]) == {}
+    third = make_run(routine, RunStatus.DONE_UNCHANGED, seconds=30, turn_at=turn)
+    assert typical_of([routine.pk])[routine.pk].seconds == 20
+    assert typical_of([routine.pk], but_not=third.pk) == {}
 
 
 def test_turning_on_says_the_next_run(browser_of_owner: Client, harbour: Workspace) -> None:
