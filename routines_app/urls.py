@@ -12,6 +12,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("routines_app.web.urls")),
 ]
 
+handler400 = "routines_app.web.errors.not_understood"
 handler403 = "routines_app.web.errors.forbidden"
 handler404 = "routines_app.web.errors.not_found"
 handler500 = "routines_app.web.errors.broken"

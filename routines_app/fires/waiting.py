@@ -13,13 +13,15 @@ def waiting_fires(*, machine_id: int | None = None, limit: int = 100) -> list[in
 
 
 def place_in_line(run: Run) -> int:
-    """Its place among the runs that want its machine, 1 for the next; 0 when it doesn't wait."""
+    """Its place among the runs that wait for its machine, 1 for the next; 0 when it doesn't wait.
+
+    The run that has the machine isn't in the line.
+    """
     if run.status != RunStatus.QUEUED or run.machine_id is None:
         return 0
-    ahead = Fire.objects.filter(run__machine_id=run.machine_id, closed_at__isnull=True).exclude(
-        pk=run.fire_id
-    )
+    waiting = Fire.objects.filter(
+        run__machine_id=run.machine_id, closed_at__isnull=True, claim_token__isnull=True
+    ).exclude(pk=run.fire_id)
     due, fire_id = run.fire.due_at, run.fire_id
-    first = ahead.filter(due_at__lt=due) | ahead.filter(due_at=due, pk__lt=fire_id)
-    busy = ahead.filter(claim_token__isnull=False)
-    return (first | busy).distinct().count() + 1
+    ahead = waiting.filter(due_at__lt=due) | waiting.filter(due_at=due, pk__lt=fire_id)
+    return ahead.count() + 1

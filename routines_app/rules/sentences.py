@@ -50,7 +50,7 @@ class RunFacts:
     person: str = ""
     source: str = "by the schedule"  # "by the schedule", "by Ada"
     asked: str = ""  # "4 seconds ago"
-    place: int = 0  # its place in the line for the machine, 1 first
+    place: int = 0  # its place in the line for the machine, 1 is next
     spent: int = 0
     cap: int = 0
     elapsed: float = 0.0
@@ -68,6 +68,7 @@ class RunFacts:
     other_run: str = ""  # "9:00"
     limit_seconds: float = 0.0
     plan: str = ""
+    script: bool = False  # it runs a script, so that no model would have been called
     turned_off: bool = False  # this run's end turned the routine off
 
 
@@ -145,9 +146,8 @@ def _ended(status: RunStatus, facts: RunFacts) -> Sentence:
                 exit_words = f"{exit_words}, and it printed an error"
             if facts.check_seconds is not None:
                 exit_words = f"{exit_words}, {took(round(facts.check_seconds, 1))}"
-            return Sentence(
-                "Nothing to do.", "The check found nothing, so no model was called.", exit_words
-            )
+            so = "it didn’t go on" if facts.script else "no model was called"
+            return Sentence("Nothing to do.", f"The check found nothing, so {so}.", exit_words)
         case RunStatus.STOP_PERSON:
             who = facts.person or "a person"
             after = f"after {took(int(facts.elapsed))}." if facts.elapsed else "before it began."

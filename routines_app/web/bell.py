@@ -76,7 +76,7 @@ def bell(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     return render(request, "pages/bell.html", _context(request, PAGE, _instant(request)))
 
 
-@in_workspace(Role.MEMBER)
+@in_workspace(Role.VIEWER)
 @require_POST
 def read_all(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     """Nothing is unread any more, for this person."""

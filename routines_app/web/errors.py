@@ -6,12 +6,21 @@ import structlog
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template import loader
+from django.views.decorators.csrf import csrf_exempt
 
 log = structlog.get_logger()
 
 
 def _in_place(request: HttpRequest) -> bool:
     return request.headers.get("HX-Request") == "true"
+
+
+@csrf_exempt
+def not_understood(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """400 for a request that can't be read, without the frame. It touches no form field: reading
+    them is what failed, and the check of the form's token would read them once more."""
+    log.info("request_not_understood", path=request.path, reason=str(exception))
+    return HttpResponse(loader.get_template("400.html").render(), status=400)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -78,9 +78,7 @@ def show_form(
     conflict: Conflict | None = None,
 ) -> HttpResponse:
     """The whole page; 422 when something has to be fixed."""
-    # "at" is the date and the time together; the date's blank is where that is mended
-    shown = [replace(e, field="date") if e.field == "at" else e for e in errors or []]
-    context = form_context(request, roster, state, shown, routine)
+    context = form_context(request, roster, state, _at_their_blanks(errors or []), routine)
     context["conflict"] = conflict
     return render(request, "routines/form.html", context, status=422 if errors else 200)
 
@@ -92,7 +90,8 @@ def form_context(
     errors: list[FieldError],
     routine: Routine | None,
 ) -> dict[str, Any]:
-    """All that the form's parts need."""
+    """All that the form's parts need. What is wrong in the sentence stands beneath it also before
+    anything is saved, but not while a blank was only just added."""
     now: datetime = clock.now()
     usual = [request.user.zone, request.workspace.zone]
     agent = roster.agent(state.agent)
@@ -100,16 +99,20 @@ def form_context(
     by_field: dict[str, str] = {}
     for error in errors:
         by_field.setdefault(error.field, error.sentence)
+    preview = preview_of(state, now, request.user.zone, _usual(script, routine))
+    in_sentence = [error for error in errors if error.field in state.blanks]
+    if not in_sentence and request.POST.get("then") != "time":
+        in_sentence = _at_their_blanks(preview.problems)
     live = routine.runs.filter(status__in=LIVE_STATUSES).first() if routine else None
     return {
         "routine": routine,
         "live": live,
         "state": state,
-        "controls": sentence_controls(state, roster, errors, usual),
+        "controls": sentence_controls(state, roster, in_sentence, usual),
         "errors": errors,
         "wrong": by_field,
-        "wrong_sentence": _in_sentence(errors, state),
-        "preview": preview_of(state, now, request.user.zone, _usual(script, routine)),
+        "wrong_sentence": in_sentence,
+        "preview": preview,
         "script": script,
         "no_model": agent is not None and not script and not usable_models(request.workspace),
         "agent": agent,
@@ -125,8 +128,10 @@ def _usual(script: bool, routine: Routine | None) -> Usual:
     return Usual(script, typical.spent if typical else None, totals.runs if totals else 0)
 
 
-def _in_sentence(errors: list[FieldError], state: FormState) -> list[FieldError]:
-    return [error for error in errors if error.field in state.blanks]
+def _at_their_blanks(errors: list[FieldError]) -> list[FieldError]:
+    """The errors where they can be mended: "at" is the date and the time together, so it stands at
+    the date's blank."""
+    return [replace(e, field="date") if e.field == "at" else e for e in errors]
 
 
 def _has_watched(request: WorkspaceRequest) -> bool:

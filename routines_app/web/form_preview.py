@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 
+from routines_app.configure.content import FieldError
 from routines_app.rules.describe import FieldWords, explain_fields, without_seconds
 from routines_app.rules.kinds import ScheduleKind
 from routines_app.rules.recognise import same_sentence
@@ -28,7 +29,7 @@ class Preview:
     fields: tuple[FieldWords, ...] = ()
     remark: str = ""
     same_as: str = ""
-    problems: list[str] = field(default_factory=list)
+    problems: list[FieldError] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -44,10 +45,10 @@ def preview_of(state: FormState, now: datetime, viewer: str, usual: Usual) -> Pr
     """The preview of what is typed."""
     read = read_schedule(state)
     if read.schedule is None:
-        return Preview(problems=[error.sentence for error in read.errors])
+        return Preview(problems=read.errors)
     wrong = validate(read.schedule, now)
     if wrong:
-        return Preview(problems=[error.sentence for error in wrong])
+        return Preview(problems=[FieldError(e.field, e.sentence) for e in wrong])
     schedule = read.schedule
     said = Preview(
         said=read_back(schedule, now.date()),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from routines_app.models import Delivery, Run
+from routines_app.models import AgentRuntime, Delivery, Run
 from routines_app.producers import asked_by
 from routines_app.rules.money import dollars, took
 from routines_app.rules.status import RunStatus, Shape
@@ -173,7 +173,10 @@ def _spent(run: Run) -> Meter:
         back = dollars(run.spent)
         return Meter("You pay", dollars(paid(run)), f"{back} spent, {back} refunded")
     if run.status in (RunStatus.NOTHING_TO_DO, *CHECK_FAILURES):
-        return Meter("Spent", dollars(run.spent), "no model was called")
+        script = run.snapshot.get("runtime") == AgentRuntime.SCRIPT
+        return Meter(
+            "Spent", dollars(run.spent), "the check is free" if script else "no model was called"
+        )
     cap = run.snapshot.get("cap", run.routine.cap)
     if not isinstance(cap, int) or cap <= 0:
         return Meter("Spent", dollars(run.spent), "")

@@ -1,6 +1,7 @@
 """Making and changing a routine: the sentence with its blanks, and everything beside it."""
 
 from dataclasses import replace
+from datetime import timedelta
 from zoneinfo import ZoneInfo
 
 from django.contrib import messages
@@ -45,6 +46,7 @@ from routines_app.web.starters import starter_of
 from routines_app.web.templatetags.words import said as since_words
 from routines_app.web.versions import differences
 
+USUAL_CRON = "0 8 * * 1-5"  # where a custom schedule begins after one that has no times
 MAY_SHOW = {"preview", "time", "read"}  # buttons that only show the form again
 
 
@@ -152,6 +154,11 @@ def _changed(state: FormState, post: QueryDict) -> FormState:
         before = read_schedule(replace(state, every=state.was)).schedule
         if before is not None and not validate(before, clock.now()):
             state = replace(state, expressions="; ".join(expressions(before)))
+        if not state.expressions.strip():
+            state = replace(state, expressions=USUAL_CRON)
+    if state.kind is ScheduleKind.ONCE and not state.date and state.zone in zones.known_zones():
+        tomorrow = day_of(clock.now(), state.zone) + timedelta(days=1)
+        state = replace(state, date=tomorrow.isoformat())
     return replace(state, was=state.every)
 
 

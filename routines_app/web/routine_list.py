@@ -26,17 +26,25 @@ class Headline:
     needs: str
 
 
-def headline(on: int, needs: int, off: int) -> Headline:
-    """What the list says of itself. `on` counts those that are on and need nobody.
+def headline(on: int, needs: int, off: int, *, asked: int = 0, paused: bool = False) -> Headline:
+    """What the list says of itself. `on` counts those that keep time and need nobody, `off` those
+    that don't, `asked` those that have no schedule and wait to be asked.
 
     >>> headline(5, 1, 0)
     Headline(well='Five are keeping time.', needs='One needs you.')
+    >>> headline(5, 0, 0, paused=True)
+    Headline(well='Everything is paused.', needs='')
     """
     said = count_words(needs).capitalize() if needs else ""
     needed = f"{said} {'needs' if needs == 1 else 'need'} you." if needs else ""
+    if paused:
+        return Headline("Everything is paused.", needed)
+    if on == 0 and asked:
+        verb = "waits" if asked == 1 else "wait"
+        return Headline(f"{count_words(asked).capitalize()} {verb} to be asked.", needed)
     if on == 0:
         return Headline("" if needs else "Everything is off.", needed)
-    if needs == 0 and off == 0 and on > 1:
+    if needs == 0 and off == 0 and asked == 0 and on > 1:
         return Headline(f"All {count_words(on)} are keeping time.", "")
     verb = "is" if on == 1 else "are"
     return Headline(f"{count_words(on).capitalize()} {verb} keeping time.", needed)
@@ -59,16 +67,19 @@ def routines(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
         }
         return render(request, "routines/first_run.html", context)
     needs = [row for row in rows if row.needs_you]
-    on = [row for row in rows if not row.needs_you and row.routine.enabled]
-    off = [row for row in rows if not row.needs_you and not row.routine.enabled]
+    rest = [row for row in rows if not row.needs_you]
+    asked = [row for row in rest if row.asked]
+    on = [row for row in rest if not row.asked and row.routine.enabled]
+    off = [row for row in rest if not row.asked and not row.routine.enabled]
+    paused = workspace.paused_at is not None
     return render(
         request,
         "routines/list.html",
         {
-            "headline": headline(len(on), len(needs), len(off)),
-            "groups": _groups(needs, on, off),
+            "headline": headline(len(on), len(needs), len(off), asked=len(asked), paused=paused),
+            "groups": _groups(needs, on, asked, off),
             "week": week_of(workspace, now),
-            "next_words": _next(rows, now, zone),
+            "next_words": "" if paused else _next(rows, now, zone),
             "may_run": may_run,
             "is_admin": request.membership.may(Role.ADMIN),
             "today": today_of(workspace, [row.routine for row in rows], now, zone),
@@ -78,9 +89,9 @@ def routines(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
 
 
 def _groups(
-    needs: list[ListRow], on: list[ListRow], off: list[ListRow]
+    needs: list[ListRow], on: list[ListRow], asked: list[ListRow], off: list[ListRow]
 ) -> list[tuple[str, list[ListRow]]]:
-    named = [("Needs you", needs), ("On", on), ("Off", off)]
+    named = [("Needs you", needs), ("On", on), ("Only when asked", asked), ("Off", off)]
     return [(name, rows) for name, rows in named if rows]
 
 

@@ -174,7 +174,7 @@ def _beat_name(run: Run, now: datetime, zone: str) -> str:
     if not is_over(run):
         return said
     lasted = run.duration
-    length = f", took {took(int(lasted.total_seconds()))}" if lasted else ""
+    length = f", took {took(round(lasted.total_seconds(), 1))}" if lasted else ""
     return f"{said} Cost {dollars(paid(run))}{length}."
 
 

@@ -13,6 +13,7 @@ from django.db.models import Count, Q, Sum
 
 from accounts.models import Workspace
 from routines_app.models import Routine, Run
+from routines_app.rules.kinds import ScheduleKind
 from routines_app.rules.money import dollars, took
 from routines_app.rules.sentences import Sentence
 from routines_app.rules.status import Rings, RunStatus, Shape
@@ -38,18 +39,19 @@ WHERE r.workspace_id = %s AND r.deleted_at IS NULL
 ORDER BY r.id, h.number
 """
 
-# What is typical is the median of the last 20 that reached a turn.
+# What is typical is the median of the last 20 that were done; fewer than three say nothing.
 _TYPICAL = """
 SELECT r.id, percentile_disc(0.5) WITHIN GROUP (ORDER BY t.spent),
        percentile_disc(0.5) WITHIN GROUP (ORDER BY t.seconds)
 FROM routines_app_routine r
 CROSS JOIN LATERAL (
     SELECT spent, extract(epoch FROM finished_at - waking_at) AS seconds FROM routines_app_run
-    WHERE routine_id = r.id AND turn_at IS NOT NULL AND finished_at IS NOT NULL
-      AND cause <> 'ours'
+    WHERE routine_id = r.id AND status IN ('done_changed', 'done_unchanged')
+      AND finished_at IS NOT NULL AND id <> %s
     ORDER BY number DESC LIMIT 20) t
 WHERE r.id = ANY(%s)
 GROUP BY r.id
+HAVING count(*) >= 3
 """
 
 
@@ -85,6 +87,16 @@ class ListRow:
     off_words: str
     needs_you: bool
     first_words: str
+
+    @property
+    def asked(self) -> bool:
+        """Whether it runs only when somebody asks, on or off."""
+        return self.routine.schedule_kind == ScheduleKind.WHEN_ASKED
+
+    @property
+    def expects(self) -> bool:
+        """Whether a run comes by itself."""
+        return self.routine.enabled and not self.asked
 
     @property
     def lead(self) -> str:
@@ -124,10 +136,13 @@ class Week:
     spent: int
 
 
-def typical_of(routine_ids: Sequence[int]) -> dict[int, Typical]:
-    """What is typical for each routine; one that never reached a turn is absent."""
+def typical_of(routine_ids: Sequence[int], *, but_not: int = 0) -> dict[int, Typical]:
+    """What is typical for each routine; one with fewer than three runs that were done is absent.
+
+    `but_not` is the id of a run that is left out, the one that is compared.
+    """
     with connection.cursor() as cursor:
-        cursor.execute(_TYPICAL, [list(routine_ids)])
+        cursor.execute(_TYPICAL, [but_not, list(routine_ids)])
         return {row[0]: Typical(int(row[1]), float(row[2] or 0)) for row in cursor.fetchall()}
 
 
@@ -226,6 +241,8 @@ def _when(routine: Routine) -> str:
 
 def _first_words(routine: Routine, now: datetime, zone: str) -> str:
     """What stands for the last result before there is one."""
+    if routine.schedule_kind == ScheduleKind.WHEN_ASKED:
+        return "Runs when somebody asks"
     if routine.next_fire_at is None:
         return "No runs yet"
     return f"The first is {moment_words(routine.next_fire_at, now, zone)}"
@@ -239,7 +256,7 @@ def _last_small(last: Run, now: datetime, zone: str) -> str:
     ended = last.finished_at or last.queued_at
     parts = [recently(ended, now, zone), dollars(paid(last))]
     if last.duration is not None and last.effects_begun_at is not None:
-        parts.append(took(int(last.duration.total_seconds())))
+        parts.append(took(round(last.duration.total_seconds(), 1)))
     return " · ".join(parts)
 
 
@@ -254,7 +271,14 @@ def _under(routine: Routine, typical: Typical | None, any_runs: bool) -> str:
 
 
 def off_words(routine: Routine, now: datetime, zone: str) -> str:
+    """Why it is off and since when; empty when it is on, and when it has no schedule that anybody
+    turned off."""
     if routine.enabled:
+        return ""
+    if routine.schedule_kind == ScheduleKind.WHEN_ASKED and routine.off_reason not in (
+        "person",
+        "failures",
+    ):
         return ""
     match routine.off_reason:
         case "person" if routine.off_by:

@@ -30,6 +30,7 @@ from routines_app.web.run_beside import after_this, check_change, higher_caps, l
 from routines_app.web.run_facts import run_facts, title_words
 from routines_app.web.run_words import is_over, sentence_for, shape_of
 from routines_app.web.sentence import figures
+from routines_app.web.terminal import without_escapes
 from routines_app.web.transcript import tally, transcript
 
 STOP_POLLING = 286  # htmx ends a poll that answers with this
@@ -103,7 +104,7 @@ def page_context(request: WorkspaceRequest, run: Run, after: int = 0) -> dict[st
     outline = list(run.steps.order_by("number").values_list("number", "kind", "title"))
     new = list(run.steps.filter(number__gt=after).order_by("number"))
     told = list(run.deliveries.order_by("id"))
-    typical = typical_of([run.routine_id]).get(run.routine_id)
+    typical = typical_of([run.routine_id], but_not=run.pk).get(run.routine_id)
     place = place_in_line(run) if run.status == RunStatus.QUEUED else 0
     doing = "" if over else _doing(run, outline)
     sentence = sentence_for(run, zone=zone, now=now, place=place, doing=doing)
@@ -126,7 +127,7 @@ def page_context(request: WorkspaceRequest, run: Run, after: int = 0) -> dict[st
         ),
         "last_step": outline[-1][0] if outline else 0,
         "how": _how_heading(run),
-        "body": agent_html(run.body) if over and run.body.strip() else "",
+        "body": agent_html(without_escapes(run.body)) if over and run.body.strip() else "",
         "memory": memory_diff(run.state_before, run.state_after) if over else [],
         "told": [_told_words(delivery, zone) for delivery in told],
         "facts": run_facts(run, now, zone),

@@ -4,12 +4,13 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from foundation import clock
-from routines_app.models import Run
+from routines_app.models import AgentRuntime, Run
 from routines_app.producers import asked_by
 from routines_app.rules.reasons import reason_words
 from routines_app.rules.sentences import RunFacts, Sentence, sentence_of
 from routines_app.rules.status import LIVE_STATUSES, OPEN_STATUSES, RunStatus, Shape
 from routines_app.web.dates import ago, clock_time, day_of, moment_words
+from routines_app.web.terminal import without_escapes
 
 
 def sentence_for(
@@ -43,16 +44,17 @@ def facts_of(run: Run, zone: str, now: datetime, place: int = 0, doing: str = ""
         command=_text(kept, "command"),
         exit_code=_whole(kept, "exit_code"),
         check_seconds=_number(kept, "check_seconds"),
-        last_line=_text(kept, "last_line"),
+        last_line=without_escapes(_text(kept, "last_line")),
         printed=_text(kept, "printed"),
         reason=reason_words(run.status, kept, lambda iso: instant_words(iso, now, zone)),
         variant=_text(kept, "variant"),
         since=_since(run, kept, zone, now),
-        headline=run.headline,
+        headline=without_escapes(run.headline),
         files_changed=_whole(kept, "files_changed") or 0,
         other_run=_other_run(kept, zone),
         limit_seconds=_number(kept, "limit_seconds") or 0.0,
         plan=_text(kept, "plan"),
+        script=snapshot.get("runtime") == AgentRuntime.SCRIPT,
         turned_off=kept.get("turned_off") is True,
     )
 

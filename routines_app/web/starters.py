@@ -57,11 +57,22 @@ fi
 ) > "$now"
 count=$(wc -l < "$now")
 
+# What this script notes stands beneath the mark in state.md; what is above it stays.
+note() {
+  local mark='<!-- what this script notes -->' kept=
+  if [ -e "$memory/state.md" ]; then
+    kept=$(awk -v mark="$mark" '$0 == mark { exit } { print }' "$memory/state.md")
+  fi
+  { if [ -n "$kept" ]; then printf '%s\n\n' "$kept"; fi; echo "$mark"; cat; } \
+    > "$memory/.routine/this-state"
+  mv -- "$memory/.routine/this-state" "$memory/state.md"
+}
+
 files() { if [ "$1" -eq 1 ]; then echo "1 file"; else echo "$1 files"; fi; }
 
 if [ ! -e "$last" ]; then
   mv -- "$now" "$last"
-  { echo "folder: $asked"; echo "files: $count"; } > "$memory/state.md"
+  { echo "folder: $asked"; echo "files: $count"; } | note
   cut -f1 "$last" | head -n 50 | sed 's/.*/- `&`/'
   if [ "$count" -gt 50 ]; then echo "- and $((count - 50)) more"; fi
   echo
@@ -89,7 +100,7 @@ total=$(printf '%s\n' "$changes" | wc -l)
   echo "files: $count"
   echo "last change:"
   printf '%s\n' "$changes" | head -n 20 | sed 's/^/  /; s/\t/: /'
-} > "$memory/state.md"
+} | note
 printf '%s\n' "$changes" | head -n 100 | sed 's/^\([a-z]*\)\t\(.*\)/- \1 `\2`/'
 names=$(printf '%s\n' "$changes" | head -n 3 | cut -f2 | paste -sd, | sed 's/,/, /g')
 if [ "$total" -gt 3 ]; then names="$names and $((total - 3)) more"; fi

@@ -8,6 +8,7 @@ from datetime import datetime
 from routines_app.agents.turn import StepKind
 from routines_app.models import Step
 from routines_app.rules.money import dollars, took
+from routines_app.web.terminal import without_escapes
 
 _LABELS = {
     StepKind.WOKE: "Woke",
@@ -67,8 +68,8 @@ def _line(step: Step, began: datetime, by_cost: bool, all_open: bool) -> Transcr
         number=step.number,
         offset=_offset((step.at - began).total_seconds()),
         label="" if said else _LABELS.get(StepKind(step.kind), "Step") if _known(step) else "Step",
-        title=step.title,
-        content=(step.content or step.title) if said else step.content,
+        title=without_escapes(step.title),
+        content=without_escapes((step.content or step.title) if said else step.content),
         note=dollars(step.cost) if by_cost and not said else _note(step),
         mute=step.kind in (StepKind.WOKE, StepKind.CHECK, StepKind.NOTE),
         open=step.kind == StepKind.CHECK

@@ -128,12 +128,12 @@ def test_the_same_routine_isnt_held_back_so_that_admission_can_say_it_overlaps()
 
 
 @pytest.mark.django_db
-def test_a_place_in_line_counts_what_is_before_it() -> None:
+def test_a_place_in_line_counts_those_that_wait_before_it() -> None:
     workspace = make_workspace()
     fires = [ask(make_routine(workspace), due=DUE + timedelta(minutes=n)) for n in range(3)]
     claim_fire(fires[0], "w", database_clock.now())
     places = [place_in_line(Run.objects.get(fire_id=fire)) for fire in fires[1:]]
-    assert places == [2, 3]
+    assert places == [1, 2]
 
 
 @pytest.mark.django_db

@@ -42,3 +42,15 @@ def test_refusals_never_count_and_failures_always_ring() -> None:
         if status.failed:
             assert status.rings == "yes"
         assert status.live + (status is RunStatus.QUEUED) + status.final == 1
+
+
+def test_a_quiet_check_speaks_of_a_model_only_where_there_is_one() -> None:
+    said = sentence_of("nothing_to_do", RunFacts()).rest
+    assert said == "The check found nothing, so no model was called."
+    script = sentence_of("nothing_to_do", RunFacts(script=True)).rest
+    assert script == "The check found nothing, so it didn’t go on."
+
+
+def test_the_next_in_line_is_place_one() -> None:
+    line = [sentence_of("queued", RunFacts(machine="quay-1", place=n)).rest for n in (1, 2)]
+    assert line == ["Next in line for quay-1.", "Second in line for quay-1."]

@@ -156,3 +156,12 @@ def test_looking_at_a_machine_wakes_nothing(client: Client, workspace: Workspace
     machine.refresh_from_db()
     assert machine.state == MachineState.ASLEEP
     assert provider_named("memory").usage(provider_for(machine)[1]).state == "asleep"
+
+
+def test_a_routine_that_was_never_on_isnt_called_turned_off(
+    browser_of_owner: Client, harbour: Workspace
+) -> None:
+    make_routine(harbour, name="Morning brief", enabled=False, off_reason="never_on")
+    make_routine(harbour, name="Weekly numbers", enabled=False, off_reason="person")
+    page = browser_of_owner.get("/w/harbour/machines/").content.decode()
+    assert "Weekly numbers, turned off" in page and "Morning brief, turned off" not in page

@@ -4,6 +4,7 @@ import html
 import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.test import Client
@@ -311,6 +312,32 @@ def test_the_preview_comes_together(browser_of_owner: Client, harbour: Workspace
     assert 'id="sentence"' in text and 'hx-swap-oob="true"' in text
     beside = browser_of_owner.post(PREVIEW, asked(part="readback")).content.decode()
     assert 'id="sentence"' not in beside and 'id="readback"' in beside
+
+
+def test_what_is_wrong_stands_beneath_the_sentence_while_it_is_typed(
+    browser_of_owner: Client, harbour: Workspace
+) -> None:
+    wrong = asked(every="hourly", was="hourly", minute="75")
+    text = browser_of_owner.post(PREVIEW, wrong | {"part": "readback"}).content.decode()
+    assert '<div id="wrong-sentence" hx-swap-oob="true"' in text and 'id="minute-e"' in text
+    assert text.count("Choose a minute from 0 to 59.") == 1
+    whole = browser_of_owner.post(PREVIEW, wrong).content.decode()
+    assert whole.count("Choose a minute from 0 to 59.") == 1
+    field = re.search(r'<input id="minute"[^>]*>', whole)
+    assert field and 'aria-invalid="true" aria-describedby="minute-e"' in field[0]
+    added = browser_of_owner.post(PREVIEW, asked(then="time")).content.decode()
+    assert 'class="err"' not in added
+
+
+def test_a_custom_schedule_and_once_begin_filled(
+    browser_of_owner: Client, harbour: Workspace
+) -> None:
+    asked_first = asked(every="cron", was="when_asked")
+    text = browser_of_owner.post(PREVIEW, asked_first).content.decode()
+    assert 'value="0 8 * * 1-5"' in text and "Five fields of cron" in text
+    text = browser_of_owner.post(PREVIEW, asked(every="once", time="9:00")).content.decode()
+    tomorrow = clock.now().astimezone(ZoneInfo("Europe/London")).date() + timedelta(days=1)
+    assert f'value="{tomorrow.isoformat()}"' in text and 'class="err"' not in text
 
 
 def test_a_preview_of_nonsense_is_still_a_page(

@@ -10,10 +10,12 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Role, User, Workspace
 from foundation import clock
+from routines_app.configure.pause import pause_workspace
 from routines_app.models import Routine
 from routines_app.rules.status import RunStatus, Shape
 from routines_app.web.heartbeat import describe, heartbeat
 from routines_app.web.routine_list import Headline, headline
+from routines_app.web.routine_rows import typical_of
 from tests.factories import make_member, make_routine, make_run
 
 LIST = "/w/harbour/routines/"
@@ -34,6 +36,41 @@ LIST = "/w/harbour/routines/"
 )
 def test_the_headline_is_true(on: int, needs: int, off: int, well: str, needed: str) -> None:
     assert headline(on, needs, off) == Headline(well, needed)
+
+
+def test_the_headline_knows_pauses_and_routines_that_wait_to_be_asked() -> None:
+    assert headline(3, 1, 1, paused=True) == Headline("Everything is paused.", "One needs you.")
+    assert headline(0, 0, 0, asked=1) == Headline("One waits to be asked.", "")
+    assert headline(0, 1, 2, asked=2) == Headline("Two wait to be asked.", "One needs you.")
+    assert headline(2, 0, 0, asked=1) == Headline("Two are keeping time.", "")
+
+
+def test_only_when_asked_is_neither_on_nor_off(
+    browser_of_owner: Client, harbour: Workspace
+) -> None:
+    fields = {"schedule_kind": "when_asked", "schedule_values": {}, "expressions": []}
+    routine = make_routine(
+        harbour, enabled=False, off_reason="never_on", next_fire_at=None, **fields
+    )
+    page = browser_of_owner.get(LIST).content.decode()
+    assert "One waits to be asked." in page and ">Only when asked <span>" in page
+    assert "Not turned on yet" not in page and "Everything is off." not in page
+    own = browser_of_owner.get(f"{LIST}{routine.slug}/").content.decode()
+    assert "Not turned on yet" not in own and "its schedule doesn" not in own
+    Routine.objects.update(off_reason="person")
+    own = browser_of_owner.get(f"{LIST}{routine.slug}/").content.decode()
+    assert "Run it now works all the same." in own and "its schedule doesn" not in own
+
+
+def test_while_everything_is_paused_nothing_keeps_time(
+    browser_of_owner: Client, harbour: Workspace, owner: User
+) -> None:
+    make_routine(harbour, next_fire_at=clock.now() + timedelta(minutes=10))
+    assert "Next: " in browser_of_owner.get(LIST).content.decode()
+    pause_workspace(harbour, owner)
+    page = browser_of_owner.get(LIST).content.decode()
+    assert "Everything is paused." in page
+    assert "keeping time" not in page and "Next: " not in page
 
 
 def test_a_heartbeat_is_one_image_in_words() -> None:
@@ -83,6 +120,20 @@ def test_routines_stand_in_their_groups(browser_of_owner: Client, harbour: Works
     assert "Not turned on yet" in page
 
 
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [(RunStatus.RUNNING, "Running"), (RunStatus.FAIL_AGENT, "Failed")],
+)
+def test_a_routine_that_is_off_still_shows_its_run(
+    browser_of_owner: Client, harbour: Workspace, status: RunStatus, said: str
+) -> None:
+    routine = make_routine(harbour, enabled=False, off_reason="never_on")
+    make_run(routine, status, at=clock.now() - timedelta(minutes=1), cause="theirs")
+    page = browser_of_owner.get(LIST).content.decode()
+    last = page[page.index('<div class="last">') :]
+    assert said in last[: last.index("Not turned on yet")]
+
+
 def test_our_own_faults_need_nobody(browser_of_owner: Client, harbour: Workspace) -> None:
     routine = make_routine(harbour)
     make_run(routine, RunStatus.FAIL_RESTART, cause="ours")
@@ -108,6 +159,25 @@ def test_more_routines_and_runs_ask_no_more_questions(
         browser_of_owner.get(LIST)
     assert len(many) == len(few)
     assert len(many) < 20  # the frame's own counts are among them
+
+
+def test_a_short_run_has_its_tenths(browser_of_owner: Client, harbour: Workspace) -> None:
+    make_run(make_routine(harbour), seconds=0.6)
+    page = browser_of_owner.get(LIST).content.decode()
+    assert "· 0.6s" in page and "· 0s" not in page
+
+
+def test_typical_is_of_three_runs_that_were_done(harbour: Workspace) -> None:
+    routine = make_routine(harbour)
+    turn = clock.now()
+    for seconds in (10, 20):
+        make_run(routine, seconds=seconds, turn_at=turn)
+    make_run(routine, RunStatus.FAIL_SCRIPT, seconds=900, turn_at=turn, cause="theirs")
+    make_run(routine, RunStatus.STOP_PERSON, seconds=900, turn_at=turn)
+    assert typical_of([routine.pk]) == {}
+    third = make_run(routine, RunStatus.DONE_UNCHANGED, seconds=30, turn_at=turn)
+    assert typical_of([routine.pk])[routine.pk].seconds == 20
+    assert typical_of([routine.pk], but_not=third.pk) == {}
 
 
 def test_turning_on_says_the_next_run(browser_of_owner: Client, harbour: Workspace) -> None:

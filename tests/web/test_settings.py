@@ -65,7 +65,7 @@ def test_a_paused_workspace_says_so_on_every_page_until_it_is_on_again(
 ) -> None:
     make_routine(harbour)
     page = browser_of_owner.get("/w/harbour/settings/").content.decode()
-    assert "Nothing starts until you turn it back on: one routine, and Run it now." in page
+    assert "One routine stops, and so does Run it now, until you turn it back on." in page
     browser_of_owner.post("/w/harbour/settings/pause/")
     for path in ("/w/harbour/routines/", "/w/harbour/machines/", "/w/harbour/bell/", "/me/"):
         page = browser_of_owner.get(path).content.decode()

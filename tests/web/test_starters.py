@@ -9,6 +9,7 @@ from django.test import Client
 
 from accounts.models import Workspace
 from billing.prices import Price
+from machines.routine_folder import SEED_STATE
 from routines_app.agents.turn import ModelConnection
 from routines_app.configure.models import UsableModel
 from routines_app.models import Routine, Run
@@ -54,7 +55,21 @@ def test_the_first_look_says_what_is_there(home: Path) -> None:
     assert (code, last_line(said)) == (0, "report: First look: 1 file in ~/inbox")
     assert "- `a.txt`" in said
     state = (home / "routines" / "watch" / "state.md").read_text()
-    assert state == "folder: ~/inbox\nfiles: 1\n"
+    assert state == "<!-- what this script notes -->\nfolder: ~/inbox\nfiles: 1\n"
+
+
+def test_what_stands_in_the_memory_already_is_kept(home: Path) -> None:
+    memory = home / "routines" / "watch" / "state.md"
+    memory.write_text(SEED_STATE)
+    (home / "inbox").mkdir()
+    run_script(home, "~/inbox")
+    first = memory.read_text()
+    assert first.startswith(SEED_STATE) and first.endswith("folder: ~/inbox\nfiles: 0\n")
+    (home / "inbox" / "a.txt").write_text("1")
+    run_script(home, "~/inbox")
+    second = memory.read_text()
+    assert second.startswith(SEED_STATE) and second.count("folder: ") == 1
+    assert second.endswith("files: 1\nlast change:\n  new: a.txt\n")
 
 
 def test_changes_are_named_and_quiet_is_said_exactly(home: Path) -> None:
