@@ -17,7 +17,7 @@ from routines_app.agents.turn import (
 from tests.agents.support import KeptSteps, choice_of, price_of, request
 from tests.fakes.computer import FolderComputer
 from tests.fakes.model_provider import FakeProvider, Meter
-from tests.fakes.model_wire import Answer, Call
+from tests.fakes.model_wire import Answer
 
 PARTIAL = CommandResult(137, "cancelled", "started\nwent on\n", "", 2.5)
 
@@ -62,7 +62,7 @@ def test_what_a_script_had_printed_is_a_step(tmp_path: Path) -> None:
 
 
 def test_what_a_model_s_command_had_printed_is_a_step_with_its_cost(tmp_path: Path) -> None:
-    calls = [Answer(calls=[Call("run_command", {"command": "make"})])]
+    calls = [Answer(calls=(("run_command", {"command": "make"}),))]
     with FakeProvider(calls, Meter(bytes_per_token=2.5)) as fake:
         given = request(model=choice_of(fake, "openai-compatible", price_of(fake.meter)))
         steps = interrupted(ModelRuntime(), given, tmp_path, PARTIAL)

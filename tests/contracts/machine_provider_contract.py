@@ -254,7 +254,7 @@ class ExecContract:
 
     def test_a_command_that_fills_the_disk_is_ended(self, provider: Provider) -> None:
         ref = awake(provider, spec=replace(SPEC, disk=1_000_000))
-        script = "cat > a; cat a > b; echo begun; sleep 60"
+        script = "cat > a; echo begun; cat a > b; sleep 60"
         begun = time.monotonic()
         end, out, _ = ran(provider, ref, "bash", "-c", script, stdin=b"x" * 700_000)
         assert (end, out) == (Exit(137, "disk"), b"begun\n")
