@@ -1,6 +1,7 @@
 """Celery: it carries doorbells and ticks. What is to be done is in the database."""
 
 import os
+from typing import Any
 
 from celery import Celery, signals
 
@@ -10,6 +11,17 @@ app = Celery("routines")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.set_default()
 app.autodiscover_tasks(["routines_app"])
+
+
+@signals.celeryd_init.connect
+def _refuse_to_start(options: dict[str, Any], **_: object) -> None:
+    """A runner that couldn't keep its machines apart doesn't start."""
+    if "runner" not in (options.get("queues") or ()):
+        return
+    from routines_app.runner.start import refusal_to_start
+
+    if why := refusal_to_start():
+        raise SystemExit(why)  # an Exception would be logged by Celery, and the worker would start
 
 
 @signals.worker_shutting_down.connect

@@ -260,6 +260,9 @@ CELERY_BEAT_SCHEDULE = {
 NEARBY_MODELS = env.flag("NEARBY_MODELS", EMBEDDED)
 PLAN = env.choice("PLAN", "self-hosted" if EMBEDDED else "free", set(PLANS))
 MACHINE_PROVIDER = env.choice("MACHINE_PROVIDER", "local", {"local", "memory"})
+# Without control groups a machine's memory is watched, not kept: yes only where whoever runs the
+# installation trusts whoever uses it.
+LOCAL_MACHINES_WITHOUT_CGROUPS = env.flag("LOCAL_MACHINES_WITHOUT_CGROUPS", EMBEDDED)
 MACHINES_ROOT = VAR / "machines"
 RUNNER_THREADS = env.integer("RUNNER_THREADS", 4)
 

@@ -4,10 +4,12 @@ A machine is a persistent disk plus the right to compute. A provider keeps machi
 `local` sandboxes, containers, or the in-memory fake. Every member runs the one contract suite in
 `tests/contracts/machine_provider_contract.py`.
 
-A non-zero exit, a timeout, too much output or too little memory is a result (`Exit`), never an
-exception. Everything else that goes wrong is one family, `MachineError`, whose text is a sentence.
+A non-zero exit, a timeout, too much output, too little memory or a full disk is a result (`Exit`),
+never an exception. Everything else that goes wrong is one family, `MachineError`, whose text is a
+sentence.
 """
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -17,7 +19,7 @@ from typing import BinaryIO, ClassVar, Literal
 MIB = 1024 * 1024
 GIB = 1024 * MIB
 
-ExitReason = Literal["exit", "timeout", "output", "oom", "cancelled"]
+ExitReason = Literal["exit", "timeout", "output", "oom", "disk", "cancelled"]
 MachineState = Literal["asleep", "awake"]
 EntryKind = Literal["file", "folder", "link", "other"]
 
@@ -213,9 +215,11 @@ class Provider(ABC):
         """Start one command on an awake machine; no process of it survives its Exit.
 
         `timeout` in seconds; `max_output` bounds the bytes of both outputs together, and the
-        command ends at the bound. `sockets` maps a path inside to a unix socket outside.
+        command ends at the bound, as it does when it fills the machine's disk. `sockets` maps a
+        path inside to a unix socket outside.
         Raises MachineBusy while another command runs, ProviderUnavailable on a sleeping machine,
-        NotFound when `cwd` doesn't exist, Unsupported for a pty or sockets where there are none.
+        NotFound when `cwd` doesn't exist, Unsupported for a pty or sockets where there are none and
+        for a `timeout` that isn't a finite number above 0.
         """
 
     @abstractmethod
@@ -284,6 +288,14 @@ class Provider(ABC):
     @abstractmethod
     def reconcile(self) -> list[Ref]:
         """End what a crashed runner left behind; the machines on which something was."""
+
+
+def check_timeout(timeout: float) -> None:
+    """Refuse a time limit with which no deadline would ever come. Raises Unsupported."""
+    if not 0 < timeout <= sys.float_info.max:  # not a number is in no range
+        raise Unsupported(
+            f"A command's time limit can't be {timeout}. Give a number of seconds above 0."
+        )
 
 
 def too_large(path: str, max_bytes: int) -> TooLarge:

@@ -6,7 +6,6 @@ share that user's. There is no network inside. Between runs nothing of a machine
 
 import os
 import re
-import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
@@ -30,12 +29,14 @@ from machines.providers.base import (
     Spec,
     Unsupported,
     Usage,
+    check_timeout,
     disk_full,
 )
 from machines.providers.local_archive import checked_copy, pieces, unpack_beside, write_archive
 from machines.providers.local_box import Box, start
+from machines.providers.local_disk import DiskWatch, disk_usage
 from machines.providers.local_files import Home, remove_tree
-from machines.providers.local_limits import limits_for
+from machines.providers.local_limits import Limits, limits_for
 from machines.providers.local_process import complaint, end_process
 from machines.providers.local_records import (
     Folder,
@@ -90,6 +91,7 @@ class LocalProvider(Provider):
         timeout: float = 60.0,
         max_output: int = 1024 * 1024,
     ) -> LocalSession:
+        check_timeout(timeout)
         _check_command(argv, env or {}, pty, sockets)
         folder = self._folder(ref)
         held = folder.hold()
@@ -98,16 +100,20 @@ class LocalProvider(Provider):
             if record.state != "awake":
                 raise ProviderUnavailable("The machine is asleep. Wake it first.")
             place = inside(self._home(folder, record).check_folder(cwd))
-            box = self._box(folder, record)
+            limits = limits_for(ref.machine_id, record.spec)
+            box = self._box(folder, record, limits)
+            allowed = max(record.spec.disk, record.disk_bytes)  # on a full disk, `rm` goes on
+            disk = DiskWatch((folder.home, folder.tmp), allowed)
             session = LocalSession(
                 Command(
                     start=lambda: start(box, argv, place, env or {}, stdin is not None),
                     stdin=stdin,
                     timeout=timeout,
                     max_output=max_output,
-                    limits=limits_for(ref.machine_id, record.spec),
+                    limits=limits,
+                    disk=disk,
                     began=lambda pids: folder.note_running(run_id, pids),
-                    ended=lambda: self._ended(folder, held),
+                    ended=lambda: self._ended(folder, held, disk),
                 )
             )
         except BaseException:
@@ -169,9 +175,12 @@ class LocalProvider(Provider):
         folder = self._folder(ref)
         with folder.held_asleep() as record, TemporaryFile(dir=folder.path) as spool:
             checked_copy(source, manifest, spool, record.spec.disk)
+            limits = limits_for(ref.machine_id, record.spec)
             unpack_beside(
                 folder.path,
-                unpack=lambda home: self._unpack(self._box(folder, record, home), pieces(spool)),
+                unpack=lambda home: self._unpack(
+                    self._box(folder, record, limits, home), limits, pieces(spool)
+                ),
                 make=lambda path: make_private(path, record.uid),
                 remove=remove_tree,
             )
@@ -220,7 +229,7 @@ class LocalProvider(Provider):
     def _home(self, folder: Folder, record: Record) -> Home:
         return Home(folder.home, folder.owner(record))
 
-    def _box(self, folder: Folder, record: Record, home: str = "home") -> Box:
+    def _box(self, folder: Folder, record: Record, limits: Limits, home: str = "home") -> Box:
         full = record.disk_bytes > record.spec.disk
         return Box(
             name=folder.ref.machine_id,
@@ -228,10 +237,11 @@ class LocalProvider(Provider):
             uid=folder.owner(record),
             spec=record.spec,
             file_bytes=0 if full else record.spec.disk,  # a full disk only lets things be deleted
+            memory_watched=limits.watched,
             home=home,
         )
 
-    def _unpack(self, box: Box, archive: Iterator[bytes]) -> None:
+    def _unpack(self, box: Box, limits: Limits, archive: Iterator[bytes]) -> None:
         """Run tar in a box on the new home. Raises ProviderUnavailable when it fails."""
         argv = ["tar", "--extract", "--file=-", f"--directory={HOME}", "--no-same-owner",
                 "--preserve-permissions"]  # fmt: skip
@@ -241,7 +251,8 @@ class LocalProvider(Provider):
                 stdin=archive,
                 timeout=_UNPACK_SECONDS,
                 max_output=64 * 1024,
-                limits=limits_for(box.name, box.spec),
+                limits=limits,
+                disk=DiskWatch((box.folder / box.home,), None),
                 began=lambda pids: None,
                 ended=lambda: None,
             )
@@ -249,18 +260,20 @@ class LocalProvider(Provider):
         said, last = b"", None
         for event in session.events:
             last, said = _after(event, said)
+        if isinstance(last, Exit) and last.reason == "disk":
+            raise ProviderUnavailable("The host's disk is full. Nothing was kept.")
         if last != Exit(0, "exit"):
             raise ProviderUnavailable(
                 f"The archive couldn't be unpacked: {complaint(said)} Nothing was kept."
             )
 
-    def _ended(self, folder: Folder, held: int) -> None:
+    def _ended(self, folder: Folder, held: int, disk: DiskWatch) -> None:
         """Leave the machine in order after a command, and give it back."""
         try:
             self._sessions.pop(folder.ref, None)
             when, took = self._measured.get(folder.ref, (0.0, 0.0))
             # A home of a million files takes seconds to measure; that must not be every command.
-            if took < 0.05 or monotonic() - when > 10 * took:
+            if disk.was_exceeded or took < 0.05 or monotonic() - when > 10 * took:
                 self._measure(folder)
         finally:
             folder.forget_running()
@@ -328,19 +341,3 @@ def _check_command(
         raise Unsupported("A command and its environment can't hold NUL.")
     if any(len(text.encode(errors="surrogateescape")) >= _MOST_ARGUMENTS for text in argv):
         raise Unsupported("An argument of a command can't be longer than 128 KiB. Use a file.")
-
-
-def disk_usage(*folders: Path) -> int:
-    """Bytes of disk that these folders take. What their owner has closed to himself isn't seen."""
-    measure = subprocess.run(
-        ["du", "--summarize", "--total", "--block-size=1", "--one-file-system", "--",
-         *map(str, folders)],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        env={"LC_ALL": "C", "PATH": "/usr/local/bin:/usr/bin:/bin"},
-        check=False,
-    )  # fmt: skip
-    lines = measure.stdout.splitlines()
-    if not lines or not lines[-1].endswith(b"\ttotal"):
-        raise ProviderUnavailable(f"The disk can't be measured: {complaint(measure.stderr)}")
-    return int(lines[-1].split(b"\t")[0])

@@ -58,13 +58,14 @@ _NSSWITCH = "passwd: files\ngroup: files\nhosts: files dns\n"
 class Box:
     """What one box is made of. `folder` is the host's folder that holds the machine's `home` (or
     what `home` names) and `tmp`; `uid` is who runs it (None: whoever we are); `file_bytes` is the
-    largest file that may be written."""
+    largest file that may be written; `memory_watched`: no control group bounds its memory."""
 
     name: str
     folder: Path
     uid: int | None
     spec: Spec
     file_bytes: int
+    memory_watched: bool
     home: str = "home"
 
 
@@ -197,7 +198,7 @@ def _options(
     options += ["--dir", "/var", "--symlink", "../tmp", "/var/tmp", "--dir", "/run"]
     # bubblewrap's own / and /dev are memory without a bound: nothing may be written there.
     options += ["--remount-ro", "/dev", "--remount-ro", "/"]
-    files.append(_memory_file("filter", refusing_filter()))
+    files.append(_memory_file("filter", refusing_filter(memory_watched=box.memory_watched)))
     options += ["--seccomp", str(files[-1]), "--chdir", cwd]
     for name, value in _environment().items():
         options += ["--setenv", name, value]
@@ -228,7 +229,8 @@ def _limits(box: Box) -> str:
         ("u", resource.RLIMIT_NPROC, box.spec.pids, 1),
         ("d", resource.RLIMIT_DATA, box.spec.memory, 1024),
         ("f", resource.RLIMIT_FSIZE, box.file_bytes, 1024),
-        ("n", resource.RLIMIT_NOFILE, 4096, 1),
+        # What waits in a socket is memory of no process: without a control group, fewer sockets.
+        ("n", resource.RLIMIT_NOFILE, 1024 if box.memory_watched else 4096, 1),
         ("c", resource.RLIMIT_CORE, 0, 1024),
     )
     options = []

@@ -17,7 +17,13 @@ _PERIOD = 100_000  # microseconds
 
 
 class Limits(Protocol):
-    """How one command's memory is bounded, and whether the bound ended it."""
+    """How one command's memory is bounded, and whether the bound ended it.
+
+    `watched`: by looking at its processes, so that other memory of its making isn't seen.
+    """
+
+    @property
+    def watched(self) -> bool: ...
 
     def hold(self, pids: list[int]) -> None:
         """Take these processes, and all that they will start, under the limits."""
@@ -36,6 +42,15 @@ def limits_for(machine_id: str, spec: Spec, cgroups: Path = CGROUPS) -> Limits:
     """Control groups when they can be made beneath `cgroups`, else a watch."""
     group = _group(machine_id, spec, cgroups)
     return MemoryWatch(spec.memory) if group is None else ControlGroup(group)
+
+
+def keeps_control_groups(cgroups: Path = CGROUPS) -> bool:
+    """Whether this host lets us make control groups for machines. Tries it."""
+    group = _group("trial", Spec(), cgroups)
+    if group is None:
+        return False
+    ControlGroup(group).release()
+    return True
 
 
 def _group(machine_id: str, spec: Spec, cgroups: Path) -> Path | None:
@@ -67,6 +82,8 @@ def _group(machine_id: str, spec: Spec, cgroups: Path) -> Path | None:
 class ControlGroup:
     """Limits kept by the kernel."""
 
+    watched = False
+
     def __init__(self, group: Path) -> None:
         self._group = group
         self._kills_before = self._kills()
@@ -97,6 +114,8 @@ class ControlGroup:
 
 class MemoryWatch:
     """Limits kept by looking: the memory of every process beneath the box's first one."""
+
+    watched = True
 
     def __init__(self, allowed: int) -> None:
         self._allowed = allowed

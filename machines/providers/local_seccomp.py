@@ -77,6 +77,14 @@ _REFUSED: dict[str, tuple[int, int]] = {
     "userfaultfd": (323, 282),
     "vhangup": (153, 58),
 }
+# Memory that belongs to no process while nobody maps it: a watch over the processes' own memory
+# can't see it, so that only a control group bounds it.
+_REFUSED_WHEN_WATCHED: dict[str, tuple[int, int]] = {
+    "memfd_create": (319, 279),
+    "memfd_secret": (447, 447),
+    "msgget": (68, 186),
+    "shmget": (29, 194),
+}
 _SOCKET = (41, 198)
 _IOCTL = (16, 29)
 
@@ -87,8 +95,11 @@ _SOCKET_FAMILIES = (1, 2, 10, 16)
 _REFUSED_IOCTLS = (0x5412, 0x541C)
 
 
-def refusing_filter(machine: str | None = None) -> bytes:
+def refusing_filter(machine: str | None = None, *, memory_watched: bool) -> bytes:
     """The program for an architecture ("x86_64" or "aarch64"; None: this one).
+
+    `memory_watched`: no control group bounds the memory, so that what the watch over it can't see
+    is refused as well.
 
     Raises Unsupported on any other.
     """
@@ -96,7 +107,8 @@ def refusing_filter(machine: str | None = None) -> bytes:
     if machine not in _ARCH:
         raise Unsupported(f"Local machines need x86_64 or aarch64; this host is {machine}.")
     column = 0 if machine == "x86_64" else 1
-    numbers = sorted(pair[column] for pair in _REFUSED.values() if pair[column] >= 0)
+    refused = _REFUSED | (_REFUSED_WHEN_WATCHED if memory_watched else {})
+    numbers = sorted(pair[column] for pair in refused.values() if pair[column] >= 0)
     program = [
         _op(_LOAD, _AT_ARCH),
         _op(_IF_EQUAL, _ARCH[machine], yes=1),

@@ -26,10 +26,11 @@ from machines.providers.base import (
     Unsupported,
 )
 from machines.providers.local_box import Started
+from machines.providers.local_disk import DiskWatch
 from machines.providers.local_limits import Limits
 from machines.providers.local_process import BoxProcess, complaint
 
-_TICK = 0.2  # seconds between two looks at the memory
+_TICK = 0.2  # seconds between two looks at the memory and the disk
 _PIECE = 65536
 _KILLED = 137  # 128 + SIGKILL
 
@@ -48,6 +49,7 @@ class Command:
     timeout: float
     max_output: int
     limits: Limits
+    disk: DiskWatch
     began: Callable[[list[int]], None]
     ended: Callable[[], None]
 
@@ -135,6 +137,7 @@ class LocalSession(Session):
             return self._exit(box, reason)
         finally:
             limits.release()
+            self._command.disk.release()
             box.close()
 
     def _watch(self, selector: selectors.BaseSelector, started: Started) -> None:
@@ -153,6 +156,8 @@ class LocalSession(Session):
             if now >= next_look:
                 if self._command.limits.exceeded():
                     return "oom"
+                if self._command.disk.exceeded():
+                    return "disk"
                 next_look = monotonic() + _TICK
             ended = False
             for key, _ in selector.select(max(0.0, min(deadline, next_look) - now)):

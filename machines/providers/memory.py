@@ -35,6 +35,7 @@ from machines.providers.base import (
     Spec,
     Unsupported,
     Usage,
+    check_timeout,
     disk_full,
 )
 from machines.providers.local_archive import checked_copy, copy_counted
@@ -88,9 +89,14 @@ class MemorySession(Session):
     """A command that is being answered, on a thread of its own."""
 
     def __init__(
-        self, work: "Callable[[MemorySession], Exit]", timeout: float, max_output: int
+        self,
+        work: "Callable[[MemorySession], Exit]",
+        timeout: float,
+        max_output: int,
+        is_full: Callable[[], bool],
     ) -> None:
         self._work = work
+        self._is_full = is_full
         self._deadline = monotonic() + timeout
         self._left = max_output
         self._queue: queue.SimpleQueue[Event | Exception] = queue.SimpleQueue()
@@ -128,6 +134,8 @@ class MemorySession(Session):
 
     def pause(self, seconds: float) -> None:
         """Let time pass. Raises _Over when the command has to end meanwhile."""
+        if self._is_full():
+            raise _Over("disk")
         left = self._deadline - monotonic()
         if self._cancelled.wait(max(0.0, min(seconds, left))):
             raise _Over("cancelled")
@@ -191,6 +199,7 @@ class MemoryProvider(Provider):
         timeout: float = 60.0,
         max_output: int = 1024 * 1024,
     ) -> MemorySession:
+        check_timeout(timeout)
         if pty is not None or sockets:
             raise Unsupported("Machines in memory have no terminal and no sockets.")
         if not argv or not argv[0]:
@@ -222,7 +231,10 @@ class MemoryProvider(Provider):
                 return Exit(shell.run(list(argv)), "exit")
 
             self.commands.append(Ran(ref, run_id, tuple(argv), cwd))
-            machine.session = MemorySession(work, timeout, max_output)
+            allowed = max(machine.spec.disk, _used(machine))  # on a full disk, `rm` goes on
+            machine.session = MemorySession(
+                work, timeout, max_output, lambda: _used(machine) > allowed
+            )
             machine.session.begin()
             return machine.session
 

@@ -10,6 +10,7 @@ from foundation import clock
 from foundation.failpoints import failpoint
 from routines_app.agents.asking import Answered, Asking, CapReached, GivenUp, TimeUp
 from routines_app.agents.budget import MAX_OUTPUT, TurnBudget, bytes_of
+from routines_app.agents.interrupted import keep_what_was_printed
 from routines_app.agents.journal import Journal
 from routines_app.agents.line import LONGEST, SILENCE, Called, Conversation, ModelLine, Reply, Said
 from routines_app.agents.prompt import first_message, system_prompt
@@ -28,6 +29,7 @@ from routines_app.agents.turn import (
     NewStep,
     StepKind,
     StepSink,
+    TurnInterrupted,
     TurnOutcome,
     TurnRequest,
     Usage,
@@ -178,7 +180,12 @@ class _Turn:
             return self._finish(call.arguments)
         self._journal.doing = doing(call.name, call.arguments)
         self._journal.begin(*opened(call.name, call.arguments))
-        result = use_tool(call.name, call.arguments, self._place)
+        try:
+            result = use_tool(call.name, call.arguments, self._place)
+        except TurnInterrupted as interruption:
+            step = opened(call.name, call.arguments)
+            keep_what_was_printed(self._journal.record, interruption, *step)
+            raise
         failpoint("tool.before")
         self._journal.record(result.step)
         failpoint("tool.after")

@@ -7,6 +7,7 @@ errors. Its last line says how it went: `report: …` or `nothing changed`.
 
 from foundation import clock
 from foundation.failpoints import failpoint
+from routines_app.agents.interrupted import keep_what_was_printed
 from routines_app.agents.turn import (
     CommandResult,
     Computer,
@@ -15,6 +16,7 @@ from routines_app.agents.turn import (
     NewStep,
     StepKind,
     StepSink,
+    TurnInterrupted,
     TurnOutcome,
     TurnRequest,
     Usage,
@@ -53,6 +55,9 @@ class ScriptRuntime:
                 timeout=max(ends_at - clock.monotonic(), 0.1),
                 check=steps.check,
             )
+        except TurnInterrupted as interruption:
+            keep_what_was_printed(steps.record, interruption, StepKind.RAN, COMMAND)
+            raise
         except ComputerFailed as error:
             return _ended("fail_machine", doing=DOING, variant=error.variant, reason=str(error))
         except ComputerRefused as error:
@@ -93,6 +98,8 @@ def _outcome(result: CommandResult) -> TurnOutcome:
             return _ended("stop_time", result.output, doing=DOING, variant="seconds")
         case "oom":
             return _ended("fail_machine", result.output, doing=DOING, variant="memory")
+        case "disk":
+            return _ended("fail_machine", result.output, doing=DOING, variant="disk")
         case "output":
             return _failed(result, "It printed more than a run may keep.")
         case "cancelled":

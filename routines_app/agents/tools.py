@@ -165,9 +165,7 @@ def use_tool(name: str, arguments: dict[str, object], place: Workplace) -> ToolR
         told = as_data(f"{name}: {title}", middle_cut(content, TOLD))
         if "exit_code" in facts:
             told = f"exit code {facts['exit_code']} ({facts['reason']})\n{told}"
-        failed = None
-        if facts.get("reason") == "oom":
-            failed = ComputerFailed("memory", "The command ran out of memory.")
+        failed = _failure(facts)
     except (ComputerRefused, BadArguments) as error:
         title = one_line(_about(name, arguments))
         content, facts, failed = str(error), {"refused": True}, None
@@ -177,6 +175,17 @@ def use_tool(name: str, arguments: dict[str, object], place: Workplace) -> ToolR
         content, facts, failed, told = str(error), {"refused": True}, error, ""
     step = NewStep(kind, title, middle_cut(content), seconds=clock.monotonic() - began, facts=facts)
     return ToolResult(step, told, failed)
+
+
+def _failure(facts: dict[str, object]) -> ComputerFailed | None:
+    """The machine's failure, where it is one that a command was ended."""
+    match facts.get("reason"):
+        case "oom":
+            return ComputerFailed("memory", "The command ran out of memory.")
+        case "disk":
+            return ComputerFailed("disk", "The command filled the disk.")
+        case _:
+            return None
 
 
 Done = tuple[str, str, dict[str, object]]

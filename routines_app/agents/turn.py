@@ -46,7 +46,12 @@ class NewStep:
 
 
 class TurnInterrupted(Exception):
-    """The turn has to end now: someone pressed Stop, the runner drains, or its claim is lost."""
+    """The turn has to end now: someone pressed Stop, the runner drains, or its claim is lost.
+
+    `partial` is the command that was ended by it, with what it had printed; None: none ran.
+    """
+
+    partial: "CommandResult | None" = None
 
 
 class StepSink(Protocol):
@@ -74,12 +79,13 @@ class StepSink(Protocol):
 class CommandResult:
     """How one command ended. `output` is stdout and stderr as they came, cut at the bound.
 
-    `reason`: exit (it ended; see `exit_code`), timeout, output (cut at the bound), oom, cancelled.
+    `reason`: exit (it ended; see `exit_code`), timeout, output (cut at the bound), oom,
+    disk (it was ended because the disk is full), cancelled.
     A command ended by signal N has `exit_code` 128 + N.
     """
 
     exit_code: int
-    reason: Literal["exit", "timeout", "output", "oom", "cancelled"]
+    reason: Literal["exit", "timeout", "output", "oom", "disk", "cancelled"]
     output: str
     stderr: str
     seconds: float
@@ -121,7 +127,7 @@ class Computer(Protocol):
         """Run one command to its end, creating `cwd` if it isn't there.
 
         Calls `check` at least each 0.5 s meanwhile; whatever that raises ends the command and
-        passes through.
+        passes through, with `partial` set if it is a TurnInterrupted.
         """
 
     def read_file(self, path: str, max_bytes: int = 1_000_000) -> bytes: ...

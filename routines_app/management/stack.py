@@ -248,6 +248,7 @@ def production(
         "SECURE_SSL": "no",
         "EMAIL_TO_LOG": "yes",
         "NEARBY_MODELS": "yes",
+        "LOCAL_MACHINES_WITHOUT_CGROUPS": "yes",
         "DATABASE_URL": database,
         "REDIS_URL": redis,
         "ROUTINES_VAR": str(var),

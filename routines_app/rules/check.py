@@ -1,7 +1,7 @@
 """What a check's exit means. Source: reliability, decision 2.
 
-0 carries on. 1 to 125 is "nothing to do". 126, 127, 128 and above, a signal or the time limit
-is a failure.
+0 carries on. 1 to 125 is "nothing to do". 126, 127, 128 and above, a signal the time limit
+or a full disk is a failure.
 """
 
 import re
@@ -28,7 +28,7 @@ class EndHere:
 
 def read_check(
     exit_code: int,
-    reason: Literal["exit", "timeout", "output", "oom", "cancelled"],
+    reason: Literal["exit", "timeout", "output", "oom", "disk", "cancelled"],
     output: str,
     stderr: str,
     seconds: float,
@@ -53,6 +53,8 @@ def read_check(
         if stderr.strip():
             facts["printed"] = last_line(stderr)
         return EndHere(RunStatus.NOTHING_TO_DO, facts)
+    if reason == "disk":
+        facts["last_line"] = "The machine’s disk is full."
     return EndHere(RunStatus.FAIL_CHECK_CRASH, facts)
 
 

@@ -24,6 +24,7 @@ from routines_app.agents.turn import (
     ComputerFailed,
     ComputerRefused,
     FileEntry,
+    TurnInterrupted,
 )
 
 _LOOK_SECONDS = 0.25
@@ -57,14 +58,15 @@ class MachineComputer:
                 both, errors, ended = _collect(session)
         except MachineError as error:
             raise _translated(error) from error
-        watch.raise_if_interrupted()
-        return CommandResult(
+        result = CommandResult(
             exit_code=ended.code,
             reason=ended.reason,
             output=both.decode("utf-8", "replace"),
             stderr=errors.decode("utf-8", "replace"),
             seconds=clock.monotonic() - began,
         )
+        watch.raise_if_interrupted(result)
+        return result
 
     def read_file(self, path: str, max_bytes: int = 1_000_000) -> bytes:
         try:
@@ -113,7 +115,10 @@ class _Watch:
         self._over.set()
         self._thread.join(timeout=10)
 
-    def raise_if_interrupted(self) -> None:
+    def raise_if_interrupted(self, result: CommandResult) -> None:
+        """Raise what ended the command, if that is why it ended; `result` is what came of it."""
+        if isinstance(self._stopped, TurnInterrupted):
+            self._stopped.partial = result
         if self._stopped is not None:
             raise self._stopped
 

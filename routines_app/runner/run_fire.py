@@ -9,10 +9,12 @@ from django.db import DatabaseError, InterfaceError
 
 from foundation import clock, database_clock
 from foundation.failpoints import failpoint
+from machines.access import provider_for
 from machines.models import Machine
-from machines.providers.base import MachineError
+from machines.providers.base import MachineError, Provider, Ref
 from routines_app.admission import NotWoken, Woken, admit, wake_machine
 from routines_app.admission.admit import Ready
+from routines_app.agents.interrupted import keep_what_was_printed
 from routines_app.agents.runtimes import runtime_for
 from routines_app.agents.turn import (
     ComputerFailed,
@@ -142,19 +144,25 @@ def _on_the_machine(claim: Claim, ready: Ready, woken: Woken, steps: StoredSteps
     except (ComputerRefused, ComputerFailed) as error:
         return _machine_trouble(error, has_check)
     after = folder_marks(woken.provider, woken.ref, run.routine.memory_folder)
-    ending = _turned(outcome, files_changed(marks, after), _state_after(woken, slug))
+    ending = _turned(
+        outcome, files_changed(marks, after), _state_after(woken.provider, woken.ref, slug)
+    )
     return patiently(lambda: _with_its_context(run, ending))
 
 
 def _check(run: Run, computer: MachineComputer, steps: StoredSteps) -> CarryOn | EndHere:
     command = run.snapshot["check"]
     steps.begin(StepKind.CHECK, command)
-    result = computer.run(
-        ["bash", "-c", command],
-        cwd=run.snapshot["folder"],
-        timeout=CHECK_SECONDS,
-        check=steps.check,
-    )
+    try:
+        result = computer.run(
+            ["bash", "-c", command],
+            cwd=run.snapshot["folder"],
+            timeout=CHECK_SECONDS,
+            check=steps.check,
+        )
+    except TurnInterrupted as interruption:
+        keep_what_was_printed(steps.record, interruption, StepKind.CHECK, command)
+        raise
     failpoint("check.before")
     steps.record(
         NewStep(
@@ -224,9 +232,9 @@ def _with_its_context(run: Run, ending: Ending) -> Ending:
     return replace(ending, facts=facts)
 
 
-def _state_after(woken: Woken, slug: str) -> str | None:
+def _state_after(provider: Provider, ref: Ref, slug: str) -> str | None:
     try:
-        return read_state(woken.provider, woken.ref, slug)
+        return read_state(provider, ref, slug)
     except MachineError as error:
         log.warning("state_unreadable_after_run", reason=error.sentence)
         return None
@@ -259,14 +267,32 @@ def _interrupted(claim: Claim, why: Why) -> Ending | None:
         case Why.LOST:
             return None
         case Why.STOPPED:
-            asked = Run.objects.select_related("stop_asked_by").get(pk=claim.run_id)
-            return Ending(RunStatus.STOP_PERSON, {"person": str(asked.stop_asked_by or "")})
+            run = _broken_off(claim)
+            facts: dict[str, object] = {"person": str(run.stop_asked_by or "")}
+            return Ending(RunStatus.STOP_PERSON, facts, state_after=_state_left(run))
         case Why.DELETED:
-            return Ending(RunStatus.STOP_DELETED)
+            return Ending(RunStatus.STOP_DELETED, state_after=_state_left(_broken_off(claim)))
         case Why.DRAINING:
             if requeue_fire(claim):
                 return None
-            return Ending(RunStatus.FAIL_RESTART, ours=True)
+            left = _state_left(_broken_off(claim))
+            return Ending(RunStatus.FAIL_RESTART, state_after=left, ours=True)
+
+
+def _broken_off(claim: Claim) -> Run:
+    return Run.objects.select_related("stop_asked_by", "machine", "routine").get(pk=claim.run_id)
+
+
+def _state_left(run: Run) -> str | None:
+    """state.md as a broken-off run left it; None when nothing had begun or it can't be read."""
+    if run.effects_begun_at is None or run.machine is None:
+        return None
+    try:
+        provider, ref = provider_for(run.machine)
+    except MachineError as error:
+        log.warning("state_unreadable_after_run", reason=error.sentence)
+        return None
+    return _state_after(provider, ref, run.routine.slug)
 
 
 def _ring_for_the_next(claim: Claim) -> None:

@@ -73,6 +73,7 @@ def _line(step: Step, began: datetime, by_cost: bool, all_open: bool) -> Transcr
         note=dollars(step.cost) if by_cost and not said else _note(step),
         mute=step.kind in (StepKind.WOKE, StepKind.CHECK, StepKind.NOTE),
         open=step.kind == StepKind.CHECK
+        or bool(step.facts.get("interrupted"))
         or bool(step.facts.get("exit_code"))
         or (all_open and step.kind == StepKind.RAN),
     )
@@ -86,6 +87,7 @@ def _note(step: Step) -> str:
     facts: dict[str, object] = step.facts
     code, lines = facts.get("exit_code"), facts.get("lines")
     parts = []
+    interrupted = bool(facts.get("interrupted"))
     shows_code = step.kind == StepKind.CHECK or (step.kind == StepKind.RAN and code != 0)
     if shows_code and isinstance(code, int):
         parts.append(f"exit {code}")
@@ -95,6 +97,8 @@ def _note(step: Step) -> str:
         parts.append(f"{lines:,} line" if lines == 1 else f"{lines:,} lines")
     elif step.kind in (StepKind.RAN, StepKind.WOKE) or step.seconds:
         parts.append(took(round(step.seconds, 1)))
+    if interrupted:
+        parts.append("stopped")
     return " · ".join(parts)
 
 

@@ -133,3 +133,10 @@ def test_a_failing_machine_is_on_the_row(
     outcome = ScriptRuntime().take_turn(request("true"), Broken(tmp_path, error), KeptSteps())
     assert outcome.code == "fail_machine"
     assert (outcome.facts["variant"], outcome.facts["doing"]) == (variant, "running its script")
+
+
+def test_a_command_that_filled_the_disk_is_the_machine_s_failure(tmp_path: Path) -> None:
+    steps = KeptSteps()
+    outcome = ScriptRuntime().take_turn(request("true"), Broken(tmp_path, None, "disk"), steps)
+    assert (outcome.code, outcome.facts["variant"]) == ("fail_machine", "disk")
+    assert steps.steps[0].content == "half\n"

@@ -11,6 +11,7 @@ import tarfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -250,6 +251,25 @@ class ExecContract:
         end, out, _ = ran(provider, awake(provider), "yes", max_output=5001)
         assert end.reason == "output"
         assert len(out) == 5001
+
+    def test_a_command_that_fills_the_disk_is_ended(self, provider: Provider) -> None:
+        ref = awake(provider, spec=replace(SPEC, disk=1_000_000))
+        script = "cat > a; echo begun; cat a > b; sleep 60"
+        begun = time.monotonic()
+        end, out, _ = ran(provider, ref, "bash", "-c", script, stdin=b"x" * 700_000)
+        assert (end, out) == (Exit(137, "disk"), b"begun\n")
+        assert time.monotonic() - begun < 20
+        with pytest.raises(QuotaExceeded):
+            provider.write_file(ref, "~/c", b"c")
+        assert ran(provider, ref, "rm", "a")[0] == Exit(0, "exit")
+        provider.write_file(ref, "~/c", b"c")
+
+    def test_a_time_that_never_comes_is_refused_in_words(self, provider: Provider) -> None:
+        ref = awake(provider)
+        for timeout in (0, -1.0, float("inf"), float("nan"), 10**400):
+            with pytest.raises(Unsupported, match="Give a number of seconds above 0"):
+                provider.exec(ref, "run-1", ["true"], timeout=timeout)
+        assert ran(provider, ref, "true")[0].code == 0
 
     def test_output_of_just_the_bound_is_no_excess(self, provider: Provider) -> None:
         end, out, _ = ran(provider, awake(provider), "echo", "1234", max_output=5)

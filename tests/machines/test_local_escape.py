@@ -28,6 +28,7 @@ from machines.providers.base import (
 )
 from machines.providers.local import LocalProvider
 from machines.providers.local_box import Box, start
+from machines.providers.local_limits import limits_for
 from tests.contracts.machine_provider_contract import SPEC, awake, finished, ran
 
 pytestmark = pytest.mark.sandbox
@@ -75,10 +76,10 @@ def alive_with(marker: str) -> list[int]:
     return found
 
 
-def wait_until(happened: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
+def wait_until(happened: Callable[[], bool], seconds: float = 10) -> None:
+    deadline = time.monotonic() + seconds
     while not happened():
-        assert time.monotonic() < deadline, "it didn't happen within 10 seconds"
+        assert time.monotonic() < deadline, f"it didn't happen within {seconds} seconds"
         time.sleep(0.02)
 
 
@@ -212,7 +213,7 @@ def test_a_machine_never_runs_as_root(machines_root: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root could try")
     for uid in (0, None):
-        box = Box("one", machines_root, uid, SPEC, 1000)
+        box = Box("one", machines_root, uid, SPEC, 1000, True)
         with pytest.raises(ProviderUnavailable, match="can't run as root"):
             start(box, ["true"], "/", {}, False)
 
@@ -312,7 +313,7 @@ def test_no_limit_can_be_got_round_from_home_or_the_environment(
         "Max processes": str(SPEC.pids),
         "Max data size": str(SPEC.memory),
         "Max file size": str(SPEC.disk),
-        "Max open files": "4096",
+        "Max open files": "1024" if limits_for("trial", SPEC).watched else "4096",
         "Max core file size": "0",
     }
     for name in ("prlimit", "ulimit", "printf", "bash", "env"):
@@ -436,6 +437,41 @@ def test_on_a_full_disk_things_can_only_be_deleted(provider: LocalProvider) -> N
     provider.write_file(ref, "~/a", b"a")
 
 
+def test_memory_of_no_process_is_refused_where_memory_is_watched(
+    provider: LocalProvider, machine: Ref, python: Callable[[str], str]
+) -> None:
+    shown = python("""
+        import ctypes, os
+        libc = ctypes.CDLL(None, use_errno=True)
+        try:
+            os.memfd_create("x")
+            print("memfd_create")
+        except PermissionError:
+            pass
+        for name in ("shmget", "msgget"):
+            if getattr(libc, name)(0, 4096, 0o1600) != -1:
+                print(name)
+        print("done")
+    """)
+    if limits_for("trial", SPEC).watched:
+        assert shown == "done\n"
+    else:
+        assert shown == "memfd_create\nshmget\nmsgget\ndone\n"
+    heredoc = "cat <<< here; cat < <(echo there); python3 -c 'print(1)'"
+    assert ran(provider, machine, "bash", "-c", heredoc)[1] == b"here\nthere\n1\n"
+
+
+def test_git_works_inside(provider: LocalProvider, machine: Ref) -> None:
+    if shutil.which("git") is None:
+        pytest.skip("this host has no git")
+    script = (
+        "git init -q r && cd r && echo a > a && git add a && "
+        "git -c user.name=a -c user.email=a@example.com commit -qm a && git log --format=%s"
+    )
+    end, out, err = ran(provider, machine, "bash", "-c", script)
+    assert (end, out) == (Exit(0, "exit"), b"a\n"), err
+
+
 # What ends
 
 
@@ -475,14 +511,14 @@ list(provider.exec(ref, "run-1", ["sleep", "{marker}"]).events)
     runner = subprocess.Popen([sys.executable, "-c", script], cwd=Path(__file__).parents[2])
     running = provider._root / "one" / "running.json"
     try:
-        wait_until(running.exists)
+        wait_until(running.exists, 30)
         assert provider.reconcile() == []  # a living runner's is left alone
         assert running.exists()
         time.sleep(delay)
     finally:
         runner.kill()
         runner.wait()
-    wait_until(lambda: alive_with(marker) == [])
+    wait_until(lambda: alive_with(marker) == [], 30)
     ref = Ref("local", "one")
     assert provider.reconcile() == [ref]
     assert provider.reconcile() == []

@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 
 from machines.providers.base import Spec
-from machines.providers.local_limits import ControlGroup, MemoryWatch, limits_for, tree_of
+from machines.providers.local_limits import (
+    ControlGroup,
+    MemoryWatch,
+    keeps_control_groups,
+    limits_for,
+    tree_of,
+)
 from machines.providers.local_records import first_uid
 
 SPEC = Spec(memory=1000, pids=7, cpu=1.5)
@@ -73,3 +79,9 @@ def test_machines_get_uids_that_this_root_may_become(tmp_path: Path) -> None:
     assert first_uid(uid_map) == 200_000
     uid_map.write_text("         0     100000      65536\n")
     assert first_uid(uid_map) == 20_000
+
+
+def test_whether_control_groups_can_be_had_is_tried(cgroups: Path) -> None:
+    assert keeps_control_groups(cgroups)
+    (cgroups / "cgroup.controllers").write_text("cpu io\n")
+    assert not keeps_control_groups(cgroups)

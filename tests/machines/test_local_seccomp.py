@@ -64,21 +64,35 @@ def verdict(program: bytes, arch: int, number: int, *arguments: int) -> int:
 def test_a_call_is_answered(
     arch: str, number: int, arguments: tuple[int, ...], expected: int
 ) -> None:
-    assert verdict(refusing_filter(arch), ARCHES[arch], number, *arguments) == expected
+    program = refusing_filter(arch, memory_watched=False)
+    assert verdict(program, ARCHES[arch], number, *arguments) == expected
+
+
+@pytest.mark.parametrize(
+    ("arch", "number"),
+    [
+        *(("x86_64", number) for number in (319, 447, 68, 29)),
+        *(("aarch64", number) for number in (279, 447, 186, 194)),
+    ],
+)
+def test_memory_of_no_process_is_refused_where_memory_is_watched(arch: str, number: int) -> None:
+    for watched, expected in ((True, REFUSE), (False, ALLOW)):
+        program = refusing_filter(arch, memory_watched=watched)
+        assert verdict(program, ARCHES[arch], number) == expected
 
 
 @pytest.mark.parametrize("arch", ARCHES)
 def test_a_call_of_another_architecture_ends_the_process(arch: str) -> None:
-    assert verdict(refusing_filter(arch), 0x40000003, 3) == KILL  # 32-bit x86
+    assert verdict(refusing_filter(arch, memory_watched=True), 0x40000003, 3) == KILL  # 32-bit x86
 
 
 def test_every_path_through_the_filter_ends_in_an_answer() -> None:
     for arch, word in ARCHES.items():
-        program = refusing_filter(arch)
+        program = refusing_filter(arch, memory_watched=True)
         for number in range(600):
             assert verdict(program, word, number, 1, 1) in (ALLOW, REFUSE)
 
 
 def test_another_kind_of_processor_is_refused_in_words() -> None:
     with pytest.raises(Unsupported, match="riscv64"):
-        refusing_filter("riscv64")
+        refusing_filter("riscv64", memory_watched=True)

@@ -186,6 +186,48 @@ def test_stop_ends_a_running_script_within_two_seconds(machine: Machine) -> None
     assert run.state_before and run.state_after == run.state_before  # it wasn't wiped
 
 
+@pytest.mark.parametrize("in_the_check", [False, True])
+def test_a_stopped_command_keeps_what_it_printed_and_what_it_learnt(
+    machine: Machine, in_the_check: bool
+) -> None:
+    routine = routine_on(machine, "echo learnt >> state.md; echo started; sleep 60")
+    if in_the_check:
+        routine = routine_on(
+            machine, "true", check_command="echo learnt >> state.md; echo started; sleep 60"
+        )
+    run = fire(routine)
+    thread = _in_thread(run.fire_id)
+    _wait_for(run, "checking" if in_the_check else "running")
+    time.sleep(1)
+    ask_to_stop(run, owner_of(machine.workspace))
+    _wait_for(run, "stop_person")
+    thread.join()
+    step = run.steps.get(kind="check" if in_the_check else "ran")
+    assert step.content == "started\n"
+    assert step.facts == {"interrupted": True, "lines": 1}
+    assert run.doing == {}
+    assert run.state_before and run.state_after == run.state_before + "learnt\n"
+
+
+def test_a_script_that_fills_the_disk_ends_there(machine: Machine) -> None:
+    Machine.objects.filter(pk=machine.pk).update(spec={**machine.spec, "disk": 4_000_000})
+    routine = routine_on(
+        machine, "echo begun; for i in 1 2; do fallocate -l 3M f$i; done; sleep 60"
+    )
+    run = run_it(routine)
+    assert (run.status, run.facts["variant"]) == ("fail_machine", "disk")
+    assert run.steps.get(kind="ran").content == "begun\n"
+
+
+def test_a_check_that_fills_the_disk_is_a_failure_that_says_so(machine: Machine) -> None:
+    Machine.objects.filter(pk=machine.pk).update(spec={**machine.spec, "disk": 4_000_000})
+    check = "for i in 1 2; do fallocate -l 3M f$i; done; sleep 60"
+    run = run_it(routine_on(machine, "true", check_command=check))
+    assert (run.status, run.facts["last_line"]) == (
+        "fail_check_crash", "The machine’s disk is full."
+    )  # fmt: skip
+
+
 def test_stop_ends_a_waiting_run_at_once(machine: Machine) -> None:
     run = fire(routine_on(machine, "true"))
     ask_to_stop(run, owner_of(machine.workspace))

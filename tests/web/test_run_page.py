@@ -17,6 +17,7 @@ from routines_app.rules.sentences import RunFacts, sentence_of
 from routines_app.rules.status import RunStatus
 from routines_app.web.progress import track
 from routines_app.web.run_words import sentence_for
+from routines_app.web.transcript import transcript
 from tests.factories import NOON, make_member, make_routine, make_run, make_step
 
 LIVE = {"HX-Request": "true"}
@@ -100,6 +101,20 @@ def test_a_finished_run_shows_what_it_made_and_learnt(
     assert "<del>seen: 1</del>" in page and "<ins>seen: &lt;2&gt;</ins>" in page
     assert "The bell" in page
     assert 'id="poll"' not in page
+
+
+def test_a_step_that_was_stopped_says_so_and_shows_what_it_had_printed(
+    browser_of_owner: Client, routine: Routine
+) -> None:
+    run = make_run(routine, RunStatus.STOP_PERSON)
+    facts = {"interrupted": True, "lines": 2}
+    make_step(run, StepKind.CHECK, "git fetch", content="fetching", seconds=1.0, facts=facts)
+    make_step(run, StepKind.RAN, "make test", content="started", seconds=2.5, facts=facts)
+    checked, ran = transcript(run.steps.order_by("number"), run.queued_at)
+    assert (checked.note, ran.note) == ("$0.00 · stopped", "2 lines · stopped")
+    assert checked.open and ran.open
+    page = plain(page_of(browser_of_owner, run))
+    assert "2 lines · stopped" in page and "started" in page
 
 
 def test_a_live_page_asks_for_what_came_after_its_last_step(
