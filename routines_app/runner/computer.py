@@ -26,6 +26,7 @@ from routines_app.agents.turn import (
     FileEntry,
     TurnInterrupted,
 )
+from routines_app.agents.wording import storable
 
 _LOOK_SECONDS = 0.25
 
@@ -61,8 +62,8 @@ class MachineComputer:
         result = CommandResult(
             exit_code=ended.code,
             reason=ended.reason,
-            output=both.decode("utf-8", "replace"),
-            stderr=errors.decode("utf-8", "replace"),
+            output=storable(both.decode("utf-8", "replace")),
+            stderr=storable(errors.decode("utf-8", "replace")),
             seconds=clock.monotonic() - began,
         )
         watch.raise_if_interrupted(result)

@@ -2,6 +2,7 @@
 
 from machines.providers.base import MachineError, NotFound, Provider, Ref
 from machines.routine_folder import ensure_folder, state_file_of
+from routines_app.agents.wording import storable
 
 STATE_BYTES = 64_000
 _OURS = "/.routine/"
@@ -15,7 +16,7 @@ def read_state(provider: Provider, ref: Ref, slug: str) -> str:
     ensure_folder(provider, ref, slug)
     with provider.open_read(ref, state_file_of(slug), 1_000_000_000) as stream:
         data = stream.read(STATE_BYTES + 1)
-    text = data[:STATE_BYTES].decode("utf-8", "replace")
+    text = storable(data[:STATE_BYTES].decode("utf-8", "replace"))
     if len(data) > STATE_BYTES:
         text += "\n(state.md is longer than 64,000 bytes: the rest is left out)"
     return text

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -54,7 +55,8 @@ def test_what_a_process_has_started_already_is_held_with_it() -> None:
             assert time.monotonic() < deadline, tree
     finally:
         for pid in reversed(tree_of([parent.pid])):
-            os.kill(pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # its child's end may have been its own
+                os.kill(pid, signal.SIGKILL)
         parent.communicate()
 
 

@@ -209,6 +209,19 @@ def test_a_stopped_command_keeps_what_it_printed_and_what_it_learnt(
     assert run.state_before and run.state_after == run.state_before + "learnt\n"
 
 
+def test_memory_with_nul_is_kept_as_text(machine: Machine) -> None:
+    run = run_it(routine_on(machine, "printf 'a\\0b' > state.md; echo 'report: noted'"))
+    assert (run.status, run.state_after) == ("done_changed", "a\ufffdb")
+
+
+@pytest.mark.parametrize("check", ["", "printf 'a\\0b'; exit 1"])
+def test_output_with_nul_is_kept_as_text(machine: Machine, check: str) -> None:
+    run = run_it(routine_on(machine, "printf 'report: a\\0b'", check_command=check))
+    assert run.status == ("nothing_to_do" if check else "done_changed")
+    said = run.facts["last_line"] if check else run.headline
+    assert said == "a\ufffdb"
+
+
 def test_a_script_that_fills_the_disk_ends_there(machine: Machine) -> None:
     Machine.objects.filter(pk=machine.pk).update(spec={**machine.spec, "disk": 4_000_000})
     routine = routine_on(
