@@ -13,7 +13,7 @@ TRIES = 20  # readable slugs that are tried before one with random letters
 def found_workspace(user: User, zone: str) -> Workspace:
     """A workspace of the person's own, named after them, with them as its owner.
 
-    `zone` is an IANA name. The slug is readable and unique: `maya`, then `maya-2`, and so on.
+    `zone` is an IANA name. The slug is readable and unique: `ada`, then `ada-2`, and so on.
     """
     first = (user.name.split() or [user.email.partition("@")[0]])[0]
     possessive = f"{first}’" if first.endswith("s") else f"{first}’s"

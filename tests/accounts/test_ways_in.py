@@ -11,8 +11,8 @@ from tests.factories import make_person, make_workspace
 pytestmark = pytest.mark.django_db
 
 NEW = {
-    "name": "Maya Okafor",
-    "email": "maya@example.org",
+    "name": "Ada Byron",
+    "email": "ada@example.org",
     "password1": "a long pass phrase 9",
     "zone": "Europe/London",
 }
@@ -23,9 +23,9 @@ def test_the_first_person_gets_a_place_of_their_own_with_all_a_routine_needs(
 ) -> None:
     assert client.get("/")["Location"] == "/accounts/signup/"
     answer = client.post("/accounts/signup/", NEW, follow=True)
-    assert answer.redirect_chain[-1][0] == "/w/maya/routines/"
+    assert answer.redirect_chain[-1][0] == "/w/ada/routines/"
     person = User.objects.get()
-    assert (person.name, person.zone) == ("Maya Okafor", "Europe/London")
+    assert (person.name, person.zone) == ("Ada Byron", "Europe/London")
     membership = person.memberships.get()
     workspace = membership.workspace
     assert membership.role == Role.OWNER
@@ -76,11 +76,11 @@ def test_an_open_place_takes_everybody(client: Client, settings: Settings) -> No
     settings.OPEN_SIGNUP = True
     make_workspace()
     client.post("/accounts/signup/", NEW)
-    assert User.objects.filter(email="maya@example.org").exists()
+    assert User.objects.filter(email="ada@example.org").exists()
 
 
 def test_sign_in_leads_to_where_one_was_going_and_sign_out_ends_it(client: Client) -> None:
-    person = make_person("Maya")
+    person = make_person("Ada")
     workspace = make_workspace(person)
     wanted = f"/w/{workspace.slug}/people/"
     answer = client.post(

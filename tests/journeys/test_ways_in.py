@@ -25,11 +25,11 @@ def with_authenticator(page: Page) -> None:
 
 def sign_up(page: Page, url: str) -> None:
     page.goto(url)
-    page.get_by_label("Your name").fill("Maya Okafor")
-    page.get_by_label("Email").fill("maya@example.org")
+    page.get_by_label("Your name").fill("Ada Byron")
+    page.get_by_label("Email").fill("ada@example.org")
     page.get_by_label("A password").fill(PASSWORD)
     page.get_by_role("button", name="Make an account").click()
-    page.wait_for_url("**/w/maya/routines/")
+    page.wait_for_url("**/w/ada/routines/")
 
 
 @pytest.mark.browser
@@ -52,7 +52,7 @@ def test_a_person_signs_up_adds_a_passkey_and_signs_in_with_it(
     expect(page.get_by_role("heading", level=1)).to_have_text("Recovery codes")
     page.goto(f"{live_app.url}/me/")
     page.get_by_role("button", name="Sign out").click()
-    page.goto(f"{live_app.url}/w/maya/people/")
+    page.goto(f"{live_app.url}/w/ada/people/")
     page.get_by_role("button", name="Use a passkey").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("You, and nobody else yet.")
     assert refused == []
@@ -63,7 +63,7 @@ def test_single_keys_go_places_and_rest_while_one_writes(live_app: RunningApp, p
     sign_up(page, live_app.url)
     page.keyboard.press("g")
     page.keyboard.press("m")
-    page.wait_for_url("**/w/maya/machines/")
+    page.wait_for_url("**/w/ada/machines/")
     page.keyboard.press("j")
     assert page.evaluate("document.activeElement.textContent") == "quay-1"
     name = page.get_by_label("Its name")
@@ -72,7 +72,7 @@ def test_single_keys_go_places_and_rest_while_one_writes(live_app: RunningApp, p
     page.keyboard.press("Escape")
     page.get_by_role("heading", level=1).click()
     page.keyboard.press("n")
-    page.wait_for_url("**/w/maya/routines/new/")
+    page.wait_for_url("**/w/ada/routines/new/")
 
 
 @pytest.mark.browser
@@ -80,7 +80,7 @@ def test_the_bell_opens_over_the_page_and_everything_can_be_paused(
     live_app: RunningApp, page: Page
 ) -> None:
     sign_up(page, live_app.url)
-    page.goto(f"{live_app.url}/w/maya/machines/")
+    page.goto(f"{live_app.url}/w/ada/machines/")
     page.get_by_role("link", name="Notifications").last.click()
     panel = page.get_by_role("dialog", name="Quiet. Failures always ring here.")
     expect(panel).to_be_visible()
@@ -91,21 +91,21 @@ def test_the_bell_opens_over_the_page_and_everything_can_be_paused(
     expect(page.get_by_role("heading", level=1)).to_have_text("quay-1 is awake.")
     page.keyboard.press("g")
     page.keyboard.press("b")
-    page.wait_for_url("**/w/maya/bell/")
-    page.goto(f"{live_app.url}/w/maya/settings/")
+    page.wait_for_url("**/w/ada/bell/")
+    page.goto(f"{live_app.url}/w/ada/settings/")
     page.get_by_role("button", name="Pause everything").click()
     banner = page.locator(".banner")
-    expect(banner).to_contain_text("Everything is paused, by Maya Okafor since ")
-    page.goto(f"{live_app.url}/w/maya/machines/")
+    expect(banner).to_contain_text("Everything is paused, by Ada Byron since ")
+    page.goto(f"{live_app.url}/w/ada/machines/")
     banner.get_by_role("button", name="Turn it back on").click()
-    expect(page).to_have_url(f"{live_app.url}/w/maya/machines/")
+    expect(page).to_have_url(f"{live_app.url}/w/ada/machines/")
     expect(banner).to_have_count(0)
 
 
 @pytest.mark.browser
 def test_two_people_at_one_file_lose_nothing(live_app: RunningApp, page: Page) -> None:
     sign_up(page, live_app.url)
-    page.goto(f"{live_app.url}/w/maya/files/")
+    page.goto(f"{live_app.url}/w/ada/files/")
     page.get_by_text("Upload, or make something here").click()
     page.get_by_label("A new file or folder").fill("notes.md")
     page.get_by_role("button", name="Make the file").click()
