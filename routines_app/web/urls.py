@@ -4,7 +4,15 @@
 from django.urls import include, path
 from django.urls.resolvers import URLPattern, URLResolver
 
-from routines_app.web import bell, home, people, settings_page
+from routines_app.web import (
+    bell,
+    home,
+    ledger_page,
+    people,
+    plan_choose,
+    plan_page,
+    settings_page,
+)
 
 outside: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
@@ -37,4 +45,12 @@ workspace: list[URLPattern | URLResolver] = [
     path("w/<slug:workspace_slug>/settings/stop/", settings_page.stop_everything, name="stop_all"),
 ]
 
-urlpatterns = outside + routines + machines_and_files + agents_and_models + workspace
+plans: list[URLPattern | URLResolver] = [
+    path("w/<slug:workspace_slug>/plan/", plan_page.plan, name="plan"),
+    path("w/<slug:workspace_slug>/plan/statement.csv", plan_page.statement_csv, name="plan_csv"),
+    path("w/<slug:workspace_slug>/plan/ledger/", ledger_page.ledger, name="plan_ledger"),
+    path("w/<slug:workspace_slug>/plan/ledger.csv", ledger_page.ledger_csv, name="plan_ledger_csv"),
+    path("w/<slug:workspace_slug>/plan/choose/", plan_choose.choose, name="plan_choose"),
+]
+
+urlpatterns = outside + routines + machines_and_files + agents_and_models + workspace + plans
