@@ -7,6 +7,7 @@ from django.urls.resolvers import URLPattern, URLResolver
 from routines_app.web import (
     bell,
     home,
+    invitation,
     ledger_page,
     people,
     plan_choose,
@@ -18,6 +19,7 @@ outside: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
     path("help/", home.help_page, name="help"),
     path("me/", home.me, name="me"),
+    path("invitations/<str:secret>/", invitation.invitation, name="invitation"),
     path("workspaces/new/", home.new_workspace, name="workspace_new"),
 ]
 
@@ -36,6 +38,19 @@ agents_and_models: list[URLPattern | URLResolver] = [
 workspace: list[URLPattern | URLResolver] = [
     path("w/<slug:workspace_slug>/", people.front, name="workspace"),
     path("w/<slug:workspace_slug>/people/", people.people, name="people"),
+    path("w/<slug:workspace_slug>/people/invite/", people.people_invite, name="people_invite"),
+    path("w/<slug:workspace_slug>/people/role/", people.people_role, name="people_role"),
+    path("w/<slug:workspace_slug>/people/remove/", people.people_remove, name="people_remove"),
+    path(
+        "w/<slug:workspace_slug>/people/<uuid:key>/again/",
+        people.people_again,
+        name="people_again",
+    ),
+    path(
+        "w/<slug:workspace_slug>/people/<uuid:key>/take-back/",
+        people.people_take_back,
+        name="people_take_back",
+    ),
     path("w/<slug:workspace_slug>/more/", people.more, name="more"),
     path("w/<slug:workspace_slug>/bell/", bell.bell, name="bell"),
     path("w/<slug:workspace_slug>/bell/read/", bell.read_all, name="bell_read"),
