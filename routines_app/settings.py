@@ -45,7 +45,11 @@ DATABASES = {
     )
     # Under ASGI each request has a thread of its own, so a kept connection would be lost with it;
     # workers keep theirs, since opening one takes longer than all of a small task.
-    | {"CONN_MAX_AGE": env.integer("DATABASE_KEEP_SECONDS", 0), "ATOMIC_REQUESTS": False}
+    | {
+        "CONN_MAX_AGE": env.integer("DATABASE_KEEP_SECONDS", 0),
+        "CONN_HEALTH_CHECKS": True,  # a kept one may have outlived the server's restart
+        "ATOMIC_REQUESTS": False,
+    }
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
