@@ -56,6 +56,7 @@ JOIN routines_app_routine o ON o.id = r.routine_id
 WHERE f.id = %(fire)s AND f.claim_token IS NOT DISTINCT FROM %(token)s AND f.closed_at IS NULL
 FOR NO KEY UPDATE OF f, r, o
 """
+_STATUS = 4  # its place in the row
 
 
 def hold_open(fire_id: int, token: uuid.UUID | None) -> OpenRun | None:
@@ -64,8 +65,9 @@ def hold_open(fire_id: int, token: uuid.UUID | None) -> OpenRun | None:
     rows = send(_HOLD, {"fire": fire_id, "token": token, "offset": offset})
     if not rows:
         return None
-    row = rows[0]
-    return OpenRun(*row[:4], RunStatus(row[4]), *row[5:])
+    found: list[Any] = list(rows[0])
+    found[_STATUS] = RunStatus(found[_STATUS])
+    return OpenRun(*found)
 
 
 # What the run has kept until now stays wherever its end brings nothing of its own.
