@@ -175,13 +175,13 @@ def headline(waiting: int, any_rang: bool) -> str:
     """The number on the bell, in words.
 
     >>> headline(2, True), headline(1, True), headline(0, True)
-    ('Two need someone.', 'One needs someone.', 'Nothing needs you.')
+    ('Two need someone', 'One needs someone', 'Nothing needs you.')
     """
     if not any_rang:
         return "Quiet. Failures always ring here."
     if not waiting:
         return "Nothing needs you."
-    return f"{count_words(waiting).capitalize()} {'needs' if waiting == 1 else 'need'} someone."
+    return f"{count_words(waiting).capitalize()} {'needs' if waiting == 1 else 'need'} someone"
 
 
 def _under(count: int) -> str:

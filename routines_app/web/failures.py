@@ -16,6 +16,7 @@ IN_A_ROW = 5
 COUNTED = tuple(status for status in RunStatus if status.may_count)
 COMPLETED = tuple(status for status in RunStatus if status.completed)
 FEW = 2  # so many failures before a good run are worth a word
+_SMALL = ("A ", "An ", "It ", "Our ", "Reading ", "Listing ", "The ", "We ", "Writing ")
 
 _BEFORE = """
 SELECT t.id, f.id FROM unnest(%s::bigint[]) AS asked(id)
@@ -74,11 +75,18 @@ def failures_of(runs: Sequence[Run], now: datetime, zone: str) -> dict[int, list
     return found
 
 
+def carried_on(rest: str) -> str:
+    """The rest of a sentence as it follows a dash: without its stop, and small where it begins
+    with a word of ours."""
+    said = rest.removesuffix(".").removeprefix("Running ")
+    return f"{said[0].lower()}{said[1:]}" if said.startswith(_SMALL) else said
+
+
 def where_they_stopped(failures: Iterable[Failure], last: Sentence) -> str:
     """The one place where each stopped, or else what the last of them says."""
     places = {failure.said for failure in failures}
     if len(places) == 1:
-        return f"Each stopped at the same place: {places.pop()}"
+        return f"Each stopped at the same place: {carried_on(places.pop())}."
     return f"The last: {last.text}"
 
 

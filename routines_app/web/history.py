@@ -180,7 +180,9 @@ def _row(run: Run, place: int, remark: str, now: datetime, zone: str) -> History
     lasted = run.duration if run.effects_begun_at else None
     seconds = round(lasted.total_seconds(), 1) if lasted is not None else None
     act = act_now(sentence.act, run)
-    second = " ".join(filter(None, (_stopped(sentence.second or _asked(run)), remark)))
+    second = sentence.second or _asked(run)
+    if act or remark:
+        second = f"{_stopped(second)} {remark}".strip()
     return HistoryRow(
         run=run,
         time=clock_time(_instant(run), zone),

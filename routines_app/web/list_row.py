@@ -12,12 +12,13 @@ from routines_app.rules.sentences import Sentence
 from routines_app.rules.status import Rings, RunStatus, Shape
 from routines_app.web.acts import ActLink
 from routines_app.web.acts_now import act_now
-from routines_app.web.dates import clock_time, day_of, moment_words, recently
+from routines_app.web.dates import clock_time, date_words, day_of, moment_words, recently
 from routines_app.web.doing import doing_words
 from routines_app.web.failures import (
     IN_A_ROW,
     Failure,
     back_in_time,
+    carried_on,
     counts,
     failure_of,
     where_they_stopped,
@@ -217,7 +218,7 @@ def _last(known: _Known) -> Last:
     if off and is_over(last) and routine.off_reason in ("person", "once"):
         return Last(off, small=since)
     shape = shape_of(last)
-    rest = "" if shape is Shape.STUB else sentence.rest.removesuffix(".")
+    rest = "" if shape is Shape.STUB else carried_on(sentence.rest)
     if shape is Shape.WAITING:
         rest = f"due at {clock_time(last.fire.due_at, zone)}"
     also = "" if known.routine.off_reason == "failures" else ", ".join(filter(None, (off, since)))
@@ -288,4 +289,4 @@ def off_words(routine: Routine, now: datetime, zone: str) -> tuple[str, str]:
         return said, ""
     if day_of(routine.off_at, zone) == day_of(now, zone):
         return said, moment_words(routine.off_at, now, zone)
-    return said, recently(routine.off_at, now, zone)
+    return said, date_words(day_of(routine.off_at, zone), day_of(now, zone))

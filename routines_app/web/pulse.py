@@ -5,12 +5,12 @@ of now) are as old as the signature's clock lets them be: a minute, and ten seco
 goes on.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import wraps
 from hashlib import blake2b
-from typing import Concatenate, ParamSpec, cast
+from typing import Any, Concatenate, ParamSpec, cast
 
 from django.db import connection
 from django.http import HttpResponse, HttpResponseNotModified
@@ -92,7 +92,7 @@ class Pulse:
 def pulse_of(request: WorkspaceRequest, slug: str, now: datetime) -> Pulse:
     """How this person's page stands: that of one routine, or with an empty slug of all of them."""
     person = request.user
-    asked: Mapping[str, int | str | datetime | timedelta] = {
+    asked: dict[str, Any] = {
         "workspace": request.workspace.pk,
         "person": person.pk,
         "slug": slug,
