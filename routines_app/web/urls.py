@@ -54,6 +54,7 @@ workspace: list[URLPattern | URLResolver] = [
     path("w/<slug:workspace_slug>/more/", people.more, name="more"),
     path("w/<slug:workspace_slug>/bell/", bell.bell, name="bell"),
     path("w/<slug:workspace_slug>/bell/read/", bell.read_all, name="bell_read"),
+    path("w/<slug:workspace_slug>/bell/unread/", bell.unread_again, name="bell_unread"),
     path("w/<slug:workspace_slug>/settings/", settings_page.settings, name="settings"),
     path("w/<slug:workspace_slug>/settings/pause/", settings_page.pause, name="pause"),
     path("w/<slug:workspace_slug>/settings/resume/", settings_page.resume, name="resume"),

@@ -4,10 +4,6 @@
 const summary = document.querySelector(".errsum");
 if (summary) summary.focus();
 
-for (const toast of document.querySelectorAll(".toasts .toast")) {
-  setTimeout(() => toast.remove(), 10000);
-}
-
 const NOT_SAID = "That didn’t reach us. Nothing was changed.";
 const OURS = "Something broke on our side. Try it again in a moment.";
 const TOO_FAST = "That was asked too often. Wait a minute, then try again.";
@@ -39,12 +35,3 @@ function connection() {
 }
 window.addEventListener("online", connection);
 window.addEventListener("offline", connection);
-
-// The bell opens as a panel over the page, which then rests; without script its link is a page.
-const panel = document.querySelector("#bell-panel");
-document.addEventListener("htmx:afterSwap", (event) => {
-  if (event.detail.target === panel && !panel.open) panel.showModal();
-});
-panel?.addEventListener("click", (event) => {
-  if (event.target === panel) panel.close();
-});
