@@ -25,7 +25,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Whose it is, and what to do where it is there already."""
         parser.add_argument("--again", action="store_true", help="replace the demo that is there")
-        parser.add_argument("--empty", action="store_true", help="make a workspace without routines")
+        parser.add_argument("--empty", action="store_true", help="a workspace without routines")
         parser.add_argument("--owner", help="the email of somebody here who shall own it")
         parser.add_argument("--password", help="the guest's password; default: one made up")
 

@@ -120,8 +120,8 @@ RESERVATIONS = Part(
 BRIEFING = Part(
     "Morning briefing", ScheduleKind.WEEKDAYS, {"times": ["7:50"]}, DESK, "Reader",
     "Write a briefing on one screen of what came in overnight.\n\n"
-    "First what somebody has to decide or do, with the name of who it is for. Then the rest in two\n"
-    "lines. Say in state.md what you have read, and leave out what was in yesterday’s briefing.",
+    "First what somebody has to decide or do, with the name of who it is for. Then the rest in\n"
+    "two lines. Say in state.md what you have read, and leave out what yesterday’s had.",
     works.briefing, seconds=175, quiet=0.08,
     edits=(
         Edit(31, True, {"notify": "every"}),

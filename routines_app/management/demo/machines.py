@@ -15,7 +15,7 @@ IDLE = timedelta(minutes=10)
 
 FILES = {
     "~/inbox/readme.md": "Put new.csv here. The desk’s routine files it twice an hour.\n",
-    "~/tools/find.py": "import csv, sys\n\nfor row in csv.reader(open(sys.argv[1])):\n    print(row)\n",
+    "~/tools/find.py": "import csv, sys\n\nprint(*csv.reader(open(sys.argv[1])), sep='\\n')\n",
     "~/opening-hours.csv": "day,from,to\nSaturday,10:00,16:00\nSunday,10:00,16:00\n",
 }
 
@@ -81,6 +81,7 @@ def _spans(machine: Machine, now: datetime) -> list[AwakeSpan]:
     runs = Run.objects.filter(machine=machine, waking_at__isnull=False).order_by("waking_at")
     spans: list[AwakeSpan] = []
     for began, ended, name in runs.values_list("waking_at", "finished_at", "routine__name"):
+        assert began is not None
         until = (ended or now) + IDLE
         if spans and began <= (spans[-1].ended_at or now):
             spans[-1].ended_at = max(spans[-1].ended_at or until, until)

@@ -81,7 +81,7 @@ def special(part: Part, place: int, work: Work) -> Outcome | None:
     found = _SPECIAL.get(part.name, {}).get(place)
     if found is None:
         return None
-    if not found.begins or found.check is not None and found.check.code:
+    if not found.begins or (found.check is not None and found.check.code):
         return found
     check = Check(0, work.check_output, 0.4) if part.check else None
     if found.work.lines:
@@ -122,11 +122,14 @@ _NO_ANSWER = Work(
     ),
     files=0,
 )
+_CRAWLED = "GET /\n302 to /sign-in\n0 pages"
 _SIGN_IN = Work(
     (
         works.read("state.md", 7, read=3500, written=90),
-        works.ran("python3 crawl.py", "GET /\n302 to /sign-in\n0 pages", 9.0, 1, read=4300, written=210),
-        works.said("Each page leads to a sign-in, so there is nothing to crawl.", read=4700, written=90),
+        works.ran("python3 crawl.py", _CRAWLED, 9.0, 1, read=4300, written=210),
+        works.said(
+            "Each page leads to a sign-in, so there is nothing to crawl.", read=4700, written=90
+        ),
     ),
     files=0,
 )
@@ -219,4 +222,3 @@ _SPECIAL: dict[str, dict[int, Outcome]] = {
 def ends_at_the_door(outcome: Outcome) -> bool:
     """Whether the routine has to be off or paused for it, so that its schedule isn't moved on."""
     return outcome.status is RunStatus.SKIP_AUTO_OFF
-

@@ -1,5 +1,6 @@
 """The demo's workspaces: which they are, how they are made and how they are taken away again."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID, uuid5
@@ -107,9 +108,7 @@ def staff(workspace: Workspace, guest: User, colleague: User, hand: Hand, born: 
         for number, persona in enumerate(hire.personas, 1):
             hand.to(born + timedelta(days=9 * (number - 1), hours=3))
             by = guest if number % 2 else colleague
-            AgentVersion.objects.create(
-                agent=agent, number=number, persona=persona, changed_by=by
-            )
+            AgentVersion.objects.create(agent=agent, number=number, persona=persona, changed_by=by)
     hand.to(born + timedelta(hours=4))
     ModelKey.objects.create(
         workspace=workspace,
@@ -140,10 +139,8 @@ def take_away(workspace: Workspace) -> None:
     """
     for machine in Machine.objects.filter(workspace=workspace):
         if machine.ref:
-            try:
+            with suppress(NotFound):  # in cold storage, or in another process's memory
                 provider_named(machine.provider).destroy(Ref(machine.provider, machine.ref))
-            except NotFound:
-                pass  # it was there in another process only, or is in cold storage
         stored_at(machine).unlink(missing_ok=True)
     Run.objects.filter(workspace=workspace).delete()
     Fire.objects.filter(workspace=workspace).delete()

@@ -3,7 +3,7 @@
 import heapq
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from random import Random
@@ -15,7 +15,6 @@ from foundation import database_clock
 from machines.models import Machine
 from routines_app.admission import admit
 from routines_app.admission.admit import Ready
-from routines_app.agents.turn import StepKind, Usage
 from routines_app.configure.content import Refused, RoutineContent, content_of
 from routines_app.configure.delete import delete_routine
 from routines_app.configure.pause import pause_workspace, resume_workspace
@@ -33,6 +32,9 @@ from routines_app.management.demo import cast
 from routines_app.management.demo.cast import Part
 from routines_app.management.demo.hand import Hand
 from routines_app.management.demo.outcomes import Act, Outcome, special, usual
+from routines_app.management.demo.play import course_of, ending_of, steps_of, takes_a_turn
+from routines_app.management.demo.played import Played, Quiet
+from routines_app.management.demo.quiet import is_quiet, write_quiet_runs
 from routines_app.management.demo.works import Work
 from routines_app.models import Agent, Delivery, Routine, Run, Step
 from routines_app.producers.manual import run_it_now
@@ -48,23 +50,6 @@ from routines_app.runner.stop import ask_to_stop
 WORKER = "seed_demo"
 SEED = 1833
 _LEAST = timedelta(seconds=1)
-_MEMORY_LINES = 7
-
-
-@dataclass
-class Played:
-    """One routine of the story, with what the story keeps of it.
-
-    `memory` is its state.md; `completed_at` when a turn last came to its own end.
-    """
-
-    part: Part
-    routine: Routine
-    rng: Random
-    due: list[datetime] = field(default_factory=list)
-    memory: str = ""
-    remembered: list[str] = field(default_factory=list)
-    completed_at: datetime | None = None
 
 
 class Story:
@@ -107,6 +92,8 @@ class Story:
             when, _, what = heapq.heappop(self._coming)
             self.hand.to(when)
             what()
+        for played in self.played.values():
+            self.write_quiet(played)
 
     # what
 
@@ -169,6 +156,7 @@ class Story:
 
     def act(self, played: Played, act: Act) -> None:
         """A person does something with a routine, or with the workspace."""
+        self.write_quiet(played)
         routine, person = Routine.objects.get(pk=played.routine.pk), self.person(act.guest)
         match act.what:
             case "edit":
@@ -207,6 +195,13 @@ class Story:
         asked = due + timedelta(seconds=late + played.rng.uniform(0.05, 0.6))
         if asked > self.now:
             return
+        spent = sum(line.cost for line in outcome.work.lines)
+        if is_quiet(outcome.status, spent, routine.notify):
+            began = self._begins(played, asked, outcome)
+            played.quiet.append(Quiet(due, asked, began, outcome))
+            self._free[played.machine_id] = course_of(outcome, began, self.now).ended
+            return
+        self.write_quiet(played)
         fire_id, run_id = self._ask(routine, due, asked)
         self._play(played, fire_id, run_id, asked, due, outcome)
 
@@ -220,8 +215,13 @@ class Story:
         ((fire_id, run_id),) = request_fires([request], asked).items()
         return fire_id, run_id
 
+    def write_quiet(self, played: Played) -> None:
+        """Write the runs that found nothing, before anything else happens to the routine."""
+        self.steps += write_quiet_runs(played, WORKER, self.now)
+
     def _changed_meanwhile(self, played: Played, due: datetime) -> None:
         """Its schedule is changed while it waits, so that it doesn't run."""
+        self.write_quiet(played)
         routine = Routine.objects.get(pk=played.routine.pk)
         asked = due + timedelta(seconds=0.3)
         fire_id, _ = self._ask(routine, due, asked)
@@ -235,6 +235,7 @@ class Story:
 
         def happen() -> None:
             played = self.played[name]
+            self.write_quiet(played)
             work = played.part.recipe(played.rng, when.astimezone(self.zone))
             ending = outcome or replace(
                 usual(replace(played.part, quiet=0), played.rng, work, when), work=work
@@ -283,7 +284,7 @@ class Story:
     def _begins(self, played: Played, asked: datetime, outcome: Outcome) -> datetime:
         """When a runner takes it: its machine does one run at a time."""
         began = asked + timedelta(seconds=outcome.lag)
-        free = self._free.get(played.routine.machine_id or 0)
+        free = self._free.get(played.machine_id)
         if outcome.begins and free is not None:
             began = max(began, free)
         return max(min(began, self.now - 3 * _LEAST), asked)
@@ -299,91 +300,27 @@ class Story:
         assert record.finish(claim, ending)
         return ended
 
-    # a run
-
     def _run(
         self, played: Played, claim: Claim, run: Run, began: datetime, outcome: Outcome
     ) -> datetime:
-        check = outcome.check
-        total = outcome.wake + (check.seconds if check else 0) + outcome.seconds + 0.2
-        room = (self.now - began).total_seconds() - 1.5
-        pace = min(1.0, room / total) if room > 0 else 0.01
-        awake = began + timedelta(seconds=outcome.wake * pace)
-        lines = [(StepKind.WOKE, run.snapshot["machine"], "", 0, outcome.wake,
-                  {"already": outcome.wake < 0.1}, awake)]  # fmt: skip
-        self.hand.to(awake)
+        at = course_of(outcome, began, self.now)
+        self.hand.to(at.awake)
         assert record.awake(claim)
-        state = played.memory
-        status = RunStatus.CHECKING if check else RunStatus.RUNNING
-        assert record.begin_effects(claim, status, state)
-        turn = awake
-        if check is not None:
-            turn = awake + timedelta(seconds=check.seconds * pace)
-            lines.append((StepKind.CHECK, run.snapshot["check"], check.output, 0, check.seconds,
-                          {"exit_code": check.code, "reason": "exit"}, turn))  # fmt: skip
-            if check.code == 0:
-                self.hand.to(turn)
-                assert record.checked(claim)
-        ended = turn + timedelta(seconds=outcome.seconds * pace + 0.1)
-        if check is None or check.code == 0:
-            lines += self._turn_lines(outcome.work, turn, outcome.seconds * pace)
-        self.steps += [
-            Step(run_id=run.pk, number=number, kind=kind, title=title[:500], content=content,
-                 cost=cost, seconds=round(seconds, 3), facts=facts, at=at)
-            for number, (kind, title, content, cost, seconds, facts, at) in enumerate(lines, 1)
-        ]  # fmt: skip
-        self._close(played, claim, run, ended, outcome)
-        return ended
-
-    @staticmethod
-    def _turn_lines(work: Work, turn: datetime, seconds: float) -> list[Any]:
-        whole = sum(line.seconds for line in work.lines) or 1.0
-        found, gone = [], 0.0
-        for line in work.lines:
-            gone += line.seconds
-            at = turn + timedelta(seconds=seconds * gone / whole)
-            own = line.seconds * seconds / whole
-            found.append((line.kind, line.title, line.content, line.cost, own, line.facts, at))
-        return found
-
-    def _close(
-        self, played: Played, claim: Claim, run: Run, ended: datetime, outcome: Outcome
-    ) -> None:
-        self.hand.to(ended)
+        first = RunStatus.RUNNING if outcome.check is None else RunStatus.CHECKING
+        assert record.begin_effects(claim, first, played.memory)
+        if outcome.check is not None and takes_a_turn(outcome):
+            self.hand.to(at.turn)
+            assert record.checked(claim)
+        machine, check = run.snapshot["machine"], run.snapshot["check"]
+        self.steps += steps_of(run.pk, machine, check, outcome, at)
+        self.hand.to(at.ended)
         if outcome.status is RunStatus.STOP_PERSON:
             ask_to_stop(run, self.colleague)
         if outcome.status is RunStatus.STOP_DELETED:
             self.act(played, Act("delete", 0))
-        work, facts = outcome.work, dict(outcome.facts)
-        turned = outcome.check is None or outcome.check.code == 0
-        lines = work.lines if turned else ()
-        if outcome.status is RunStatus.DONE_UNCHANGED and played.completed_at:
-            facts["since"] = played.completed_at.isoformat()
-        if outcome.status.completed:
-            played.completed_at = ended
-            self._remember(played, work.remember)
-        ending = Ending(
-            outcome.status,
-            facts,
-            headline=work.headline if outcome.status is RunStatus.DONE_CHANGED else "",
-            body=work.body,
-            changed=work.changed if outcome.status.completed else None,
-            spent=sum(line.cost for line in lines),
-            usage=Usage(
-                sum(line.read for line in lines), 0, sum(line.written for line in lines),
-                sum(line.read > 0 for line in lines),
-            ),
-            state_after=played.memory,
-            ours=outcome.ours,
-        )  # fmt: skip
-        assert record.finish(claim, ending)
-        self._free[run.machine_id or 0] = ended
-
-    def _remember(self, played: Played, line: str) -> None:
-        if line:
-            played.remembered = [*played.remembered, line][-_MEMORY_LINES:]
-            kept = "\n".join(f"- {each}" for each in reversed(played.remembered))
-            played.memory = f"# State\n\nWhat the last runs left for the next one.\n\n{kept}\n"
+        assert record.finish(claim, ending_of(played, outcome, at.ended))
+        self._free[played.machine_id] = at.ended
+        return at.ended
 
     def _deliver(self, run_id: int, ended: datetime) -> None:
         for delivery in Delivery.objects.filter(run_id=run_id, state="waiting"):
@@ -400,6 +337,7 @@ class Story:
             missed = []
             for name in names:
                 played = self.played[name]
+                self.write_quiet(played)
                 own = [at for at in played.due if started < at < ended]
                 spans = [MissedRange(at, at, 1) for at in own]
                 pk = played.routine.pk

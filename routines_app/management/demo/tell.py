@@ -40,7 +40,8 @@ def tell_demo(
     story.plan_outage([cast.TEMPERATURES.name, cast.BACKUP_PART.name, cast.INTERLIBRARY.name])
     _by_people(story)
     story.plan(
-        story.at(33, 16, 10), lambda: story.act(story.played[cast.SUMMER.name], Act("off", 0, False))
+        story.at(33, 16, 10),
+        lambda: story.act(story.played[cast.SUMMER.name], Act("off", 0, False)),
     )
     story.tell()
     Step.objects.bulk_create(story.steps, batch_size=2_000)
@@ -69,7 +70,11 @@ def _by_people(story: Story) -> None:
     for when, who, outcome in (
         (story.at(38, 11, 5), True, None),
         (story.at(27, 15, 40), False, None),
-        (story.at(13, 10, 22), True, Outcome(RunStatus.STOP_PERSON, stopped, seconds=41, work=half)),
+        (
+            story.at(13, 10, 22),
+            True,
+            Outcome(RunStatus.STOP_PERSON, stopped, seconds=41, work=half),
+        ),
         (story.at(13, 10, 31), True, None),
         (story.at(8, 16, 2), False, _refused(RunStatus.SKIP_TOO_FREQUENT, {"by_person": True})),
         (story.at(5, 12, 14), True, None),

@@ -47,30 +47,38 @@ class Work:
 Recipe = Callable[[Random, datetime], Work]
 
 
-def read(path: str, lines: int, **more: int) -> Line:
+def read(path: str, lines: int, *, read: int = 0, written: int = 0) -> Line:
     """A file was read."""
-    return Line(StepKind.READ, path, seconds=0.2, facts={"lines": lines}, **more)
+    return Line(StepKind.READ, path, "", 0.2, read, written, {"lines": lines})
 
 
-def ran(command: str, output: str, seconds: float = 3.0, code: int = 0, **more: int) -> Line:
+def ran(
+    command: str,
+    output: str,
+    seconds: float = 3.0,
+    code: int = 0,
+    *,
+    read: int = 0,
+    written: int = 0,
+) -> Line:
     """A command was run."""
     facts: dict[str, object] = {"exit_code": code, "reason": "exit"}
-    return Line(StepKind.RAN, command, output, seconds, facts=facts, **more)
+    return Line(StepKind.RAN, command, output, seconds, read, written, facts)
 
 
-def wrote(path: str, lines: int, **more: int) -> Line:
+def wrote(path: str, lines: int, *, read: int = 0, written: int = 0) -> Line:
     """A file was written."""
-    return Line(StepKind.WROTE, path, seconds=0.2, facts={"lines": lines}, **more)
+    return Line(StepKind.WROTE, path, "", 0.2, read, written, {"lines": lines})
 
 
-def said(text: str, **more: int) -> Line:
+def said(text: str, *, read: int = 0, written: int = 0) -> Line:
     """The agent said something."""
-    return Line(StepKind.SAID, text.split("\n")[0][:120], text, 1.0, **more)
+    return Line(StepKind.SAID, text.split("\n")[0][:120], text, 1.0, read, written)
 
 
-def finished(headline: str, changed: bool = True, **more: int) -> Line:
+def finished(headline: str, changed: bool = True, *, read: int = 0, written: int = 0) -> Line:
     """The agent said that it is done."""
-    return Line(StepKind.FINISHED, headline, seconds=0.5, facts={"changed": changed}, **more)
+    return Line(StepKind.FINISHED, headline, "", 0.5, read, written, {"changed": changed})
 
 
 def _number(rng: Random, low: int, high: int) -> int:
@@ -91,7 +99,9 @@ def reservations(rng: Random, due: datetime) -> Work:
     """Requests for books become slips."""
     count = _number(rng, 2, 9)
     out = _number(rng, 1, count)
-    rows = "\n".join(f"{2000 + _number(rng, 1, 900)},card {_number(rng, 100, 999)}" for _ in range(count))
+    rows = "\n".join(
+        f"{2000 + _number(rng, 1, 900)},card {_number(rng, 100, 999)}" for _ in range(count)
+    )
     headline = f"{count} requests filed, {out} of them out on loan"
     lines = (
         read("state.md", 8, read=3600, written=110),
@@ -107,7 +117,13 @@ def reservations(rng: Random, due: datetime) -> Work:
         f"`slips/`\n- {out} out on loan: put in the queue\n"
     )
     return Work(
-        lines, headline, body, True, f"last request filed: {due:%d %b %H:%M}, {count} slips", 2, rows
+        lines,
+        headline,
+        body,
+        True,
+        f"last request filed: {due:%d %b %H:%M}, {count} slips",
+        2,
+        rows,
     )
 
 
@@ -131,7 +147,12 @@ def briefing(rng: Random, due: datetime) -> Work:
         read("state.md", 11, read=4200, written=120),
         ran("python3 tools/mail.py --since last", f"{mails} messages", 4.0, read=5100, written=240),
         *(
-            read(f"mail/{_number(rng, 4000, 4999)}.eml", _number(rng, 20, 90), read=6200 + 900 * n, written=130)
+            read(
+                f"mail/{_number(rng, 4000, 4999)}.eml",
+                _number(rng, 20, 90),
+                read=6200 + 900 * n,
+                written=130,
+            )
             for n in range(3)
         ),
         said(f"Most of it is routine. Two need somebody: {first}, and {second}."),
@@ -182,7 +203,13 @@ def figures(rng: Random, due: datetime) -> Work:
     lines = (
         read("state.md", 14, read=5200, written=140),
         ran("python3 tools/sheets.py pull", "4 sheets, 9,412 rows", 14.0, read=6900, written=320),
-        ran("python3 figures.py --week", f"loans {loans}\nvisits {visits}", 22.0, read=9400, written=780),
+        ran(
+            "python3 figures.py --week",
+            f"loans {loans}\nvisits {visits}",
+            22.0,
+            read=9400,
+            written=780,
+        ),
         said("Loans and visits agree with the door’s counter, so no row is left out."),
         ran("python3 figures.py --chart", "figures.png", 8.0, read=12_600, written=540),
         wrote("figures.md", 26, read=15_400, written=1_250),
@@ -200,7 +227,13 @@ def opening(rng: Random, due: datetime) -> Work:
     headline = "The site and the door say the same hours"
     lines = (
         read("state.md", 6, read=3100, written=90),
-        ran("python3 tools/hours.py compare", "site 10:00-16:00\ndoor 10:00-16:00", 2.0, read=3900, written=180),
+        ran(
+            "python3 tools/hours.py compare",
+            "site 10:00-16:00\ndoor 10:00-16:00",
+            2.0,
+            read=3900,
+            written=180,
+        ),
         finished(headline, read=4400, written=90),
     )
     return Work(lines, headline, "Both say 10:00 to 16:00.\n", True, f"compared on {due:%d %b}")
@@ -245,7 +278,9 @@ def accounts(rng: Random, due: datetime) -> Work:
         wrote("accounts/closing.md", 34, read=13_800, written=1_050),
         finished(headline, read=14_600, written=180),
     )
-    return Work(lines, headline, f"**£{total:,}** in all.\n", True, f"closed {due:%b} at £{total:,}", 2)
+    return Work(
+        lines, headline, f"**£{total:,}** in all.\n", True, f"closed {due:%b} at £{total:,}", 2
+    )
 
 
 def donations(rng: Random, due: datetime) -> Work:
@@ -256,7 +291,9 @@ def donations(rng: Random, due: datetime) -> Work:
         read("state.md", 6, read=3700, written=100),
         read("boxes/latest.csv", count + 1, read=6200, written=240),
         said("Half of these we have twice already. They go to the sale."),
-        ran("python3 tools/isbn.py boxes/latest.csv", f"{count} found", 17.0, read=8100, written=420),
+        ran(
+            "python3 tools/isbn.py boxes/latest.csv", f"{count} found", 17.0, read=8100, written=420
+        ),
         wrote("boxes/sorted.md", count + 6, read=10_400, written=1_400),
         finished(headline, read=11_600, written=130),
     )
