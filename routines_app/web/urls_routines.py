@@ -4,6 +4,7 @@ from django.urls import path
 from django.urls.resolvers import URLPattern
 
 from routines_app.web import (
+    form_try,
     routine_form,
     routine_list,
     routine_page,
@@ -18,6 +19,8 @@ urlpatterns: list[URLPattern] = [
     path("new/", routine_form.new_routine, name="routine_new"),
     path("new/<slug:code>/run/", starter_page.run_starter, name="starter_run"),
     path("schedule/preview", routine_form.schedule_preview, name="schedule_preview"),
+    path("check/try/", form_try.check_try, name="check_try"),
+    path("check/try/<uuid:key>/", form_try.check_tried, name="check_tried"),
     path("<slug:slug>/", routine_page.routine_page, name="routine"),
     path("<slug:slug>/edit/", routine_form.edit_routine, name="routine_edit"),
     path("<slug:slug>/run/", routine_page.run_now, name="run_now"),
