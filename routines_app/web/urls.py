@@ -4,7 +4,7 @@
 from django.urls import include, path
 from django.urls.resolvers import URLPattern, URLResolver
 
-from routines_app.web import bell, home, people, settings_page
+from routines_app.web import bell, deleted, home, people, settings_page
 
 outside: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
@@ -29,6 +29,8 @@ workspace: list[URLPattern | URLResolver] = [
     path("w/<slug:workspace_slug>/", people.front, name="workspace"),
     path("w/<slug:workspace_slug>/people/", people.people, name="people"),
     path("w/<slug:workspace_slug>/more/", people.more, name="more"),
+    path("w/<slug:workspace_slug>/deleted/", deleted.deleted, name="deleted"),
+    path("w/<slug:workspace_slug>/deleted/<slug:slug>/", deleted.history, name="deleted_routine"),
     path("w/<slug:workspace_slug>/bell/", bell.bell, name="bell"),
     path("w/<slug:workspace_slug>/bell/read/", bell.read_all, name="bell_read"),
     path("w/<slug:workspace_slug>/settings/", settings_page.settings, name="settings"),
