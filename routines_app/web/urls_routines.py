@@ -10,7 +10,9 @@ from routines_app.web import (
     routine_page,
     routine_switch,
     routine_versions,
+    run_acts,
     run_page,
+    run_text,
     starter_page,
 )
 
@@ -30,4 +32,8 @@ urlpatterns: list[URLPattern] = [
     path("<slug:slug>/delete/", routine_versions.delete, name="routine_delete"),
     path("<slug:slug>/runs/<int:number>/", run_page.run_page, name="run"),
     path("<slug:slug>/runs/<int:number>/stop/", run_page.stop_run, name="run_stop"),
+    path("<slug:slug>/runs/<int:number>/tell/", run_acts.tell_again, name="run_tell_again"),
+    path("<slug:slug>/runs/<int:number>/check/", run_acts.check_back, name="run_check_back"),
+    path("<slug:slug>/runs/<int:number>/body/", run_text.run_body, name="run_body"),
+    path("<slug:slug>/runs/<int:number>/steps/<int:step>/", run_text.run_step, name="run_step"),
 ]
