@@ -144,4 +144,6 @@ def database(url: str) -> dict[str, object]:
     }
     known: dict[str, object] = {names[k]: str(v) for k, v in parts.items() if k in names}
     rest = {k: v for k, v in parts.items() if k not in names}
-    return {"ENGINE": "django.db.backends.postgresql", **known, "OPTIONS": rest}
+    # Without a threshold nothing is ever prepared, not even on demand (foundation.statements).
+    options = {"prepare_threshold": 5, **rest}
+    return {"ENGINE": "django.db.backends.postgresql", **known, "OPTIONS": options}

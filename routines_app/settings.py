@@ -48,7 +48,11 @@ DATABASES = {
     )
     # Under ASGI each request has a thread of its own, so a kept connection would be lost with it;
     # workers keep theirs, since opening one takes longer than all of a small task.
-    | {"CONN_MAX_AGE": env.integer("DATABASE_KEEP_SECONDS", 0), "ATOMIC_REQUESTS": False}
+    | {
+        "CONN_MAX_AGE": env.integer("DATABASE_KEEP_SECONDS", 0),
+        "CONN_HEALTH_CHECKS": True,  # a kept one may have outlived the server's restart
+        "ATOMIC_REQUESTS": False,
+    }
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -250,6 +254,7 @@ CELERY_TASK_ROUTES = {
     "routines_app.tasks.care": {"queue": "runner"},
     "routines_app.tasks.restore": {"queue": "runner"},
     "routines_app.tasks.test_model_key": {"queue": "runner"},
+    "routines_app.tasks.try_check": {"queue": "runner"},
     "routines_app.tasks.*": {"queue": "clock"},
 }
 CELERY_BEAT_SCHEDULE = {

@@ -35,6 +35,15 @@ class Entry:
         """What kind it is, in words."""
         return KINDS.get(self.row.kind, self.row.kind.capitalize())
 
+    @property
+    def about(self) -> str:
+        """What an entry without a run is for; a month's credit names its month."""
+        try:
+            month = datetime.strptime(self.row.key, "credit %Y-%m")
+        except ValueError:
+            return self.row.note
+        return f"{month:%B %Y}"
+
 
 @dataclass(frozen=True)
 class Held:

@@ -6,6 +6,7 @@ from django.urls.resolvers import URLPattern, URLResolver
 
 from routines_app.web import (
     bell,
+    deleted,
     home,
     invitation,
     ledger_page,
@@ -52,8 +53,11 @@ workspace: list[URLPattern | URLResolver] = [
         name="people_take_back",
     ),
     path("w/<slug:workspace_slug>/more/", people.more, name="more"),
+    path("w/<slug:workspace_slug>/deleted/", deleted.deleted, name="deleted"),
+    path("w/<slug:workspace_slug>/deleted/<slug:slug>/", deleted.history, name="deleted_routine"),
     path("w/<slug:workspace_slug>/bell/", bell.bell, name="bell"),
     path("w/<slug:workspace_slug>/bell/read/", bell.read_all, name="bell_read"),
+    path("w/<slug:workspace_slug>/bell/unread/", bell.unread_again, name="bell_unread"),
     path("w/<slug:workspace_slug>/settings/", settings_page.settings, name="settings"),
     path("w/<slug:workspace_slug>/settings/pause/", settings_page.pause, name="pause"),
     path("w/<slug:workspace_slug>/settings/resume/", settings_page.resume, name="resume"),
