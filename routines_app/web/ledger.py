@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from uuid import UUID
 
 from django.db import connection
@@ -39,7 +39,7 @@ class Entry:
     def about(self) -> str:
         """What an entry without a run is for; a month's credit names its month."""
         try:
-            month = datetime.strptime(self.row.key, "credit %Y-%m")
+            month = date.fromisoformat(f"{self.row.key.removeprefix('credit ')}-01")
         except ValueError:
             return self.row.note
         return f"{month:%B %Y}"

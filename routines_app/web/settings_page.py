@@ -46,7 +46,7 @@ def settings(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     return redirect("settings", workspace_slug)
 
 
-@in_workspace(Role.MEMBER)
+@in_workspace(Role.ADMIN)
 @require_POST
 def pause(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     """Let nothing start."""
@@ -54,7 +54,7 @@ def pause(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     return redirect("settings", workspace_slug)
 
 
-@in_workspace(Role.MEMBER)
+@in_workspace(Role.ADMIN)
 @require_POST
 def resume(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     """Let things start again."""
@@ -63,7 +63,7 @@ def resume(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     return back_to(request, reverse("settings", args=[workspace_slug]))
 
 
-@in_workspace(Role.MEMBER)
+@in_workspace(Role.ADMIN)
 @require_http_methods(["GET", "POST"])
 def stop_everything(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     """Stop every run that waits or goes on; asked again first."""
@@ -104,7 +104,6 @@ def _page(request: WorkspaceRequest, typed: Typed, errors: list[FieldError]) -> 
         "ends": _ends_by_itself(live, waiting),
         "open_runs": open_runs,
         "may_set": request.membership.may(Role.ADMIN),
-        "may_run": request.membership.may(Role.MEMBER),
     }
     return render(request, "pages/settings.html", context, status=422 if errors else 200)
 

@@ -80,11 +80,12 @@ def test_resuming_leads_to_no_other_site(browser_of_owner: Client, harbour: Work
         assert answer["Location"] == "/w/harbour/settings/"
 
 
-def test_a_viewer_sees_the_pause_and_can_t_end_it(
-    client: Client, harbour: Workspace, owner: User
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.MEMBER])
+def test_who_isn_t_an_admin_sees_the_pause_and_can_t_end_it(
+    client: Client, harbour: Workspace, owner: User, role: Role
 ) -> None:
     pause_workspace(harbour, owner)
-    client.force_login(make_member(harbour, Role.VIEWER))
+    client.force_login(make_member(harbour, role))
     page = client.get("/w/harbour/machines/").content.decode()
     assert "Everything is paused" in page and "Turn it back on" not in page
     for verb in ("pause", "resume", "stop"):
