@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from celery import current_app
 from kombu.exceptions import OperationalError
 
 from billing.models import Account
@@ -231,7 +232,7 @@ def test_without_a_broker_a_restore_waits_in_cold_storage_and_says_so(
 
     unused(machine)
     archive_machine(machine)
-    monkeypatch.setattr(restoring.current_app, "send_task", away)
+    monkeypatch.setattr(current_app, "send_task", away)
     restoring.bring_back(machine, "a test")
     machine.refresh_from_db()
     assert machine.state == "archived"
