@@ -18,6 +18,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from accounts.invite import INVITED_AS, Invited, NotInvited, invite, send_again, take_back
 from accounts.models import Invitation, Membership, Role, Workspace
 from accounts.roles import RoleRefused, may_remove, may_set_role, set_role
+from billing.standing import account_of, standing
 from foundation import clock
 from routines_app.configure.remove_person import (
     NotRemoved,
@@ -233,5 +234,13 @@ def front(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
 @in_workspace(Role.VIEWER)
 @require_GET
 def more(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
-    """What the tab bar has no room for."""
-    return render(request, "pages/more.html")
+    """What the tab bar has no room for, each with its one fact."""
+    now = clock.now()
+    waiting = sum(each.expires_at > now for each in _open_invitations(request.workspace))
+    stands = standing(account_of(request.workspace), now)
+    context = {
+        "people": _headline(request.workspace.memberships.count(), waiting).removesuffix("."),
+        "agent_count": request.workspace.agents.filter(deleted_at__isnull=True).count(),
+        "stands": stands,
+    }
+    return render(request, "pages/more.html", context)

@@ -117,3 +117,18 @@ def test_stopping_every_run_ends_what_waits_and_asks_what_runs(
     assert (running.status, running.stop_asked_by) == (RunStatus.RUNNING, owner)
     assert (waiting.status, waiting.facts["person"]) == (RunStatus.STOP_PERSON, str(owner))
     assert over.status == RunStatus.DONE_CHANGED
+
+
+def test_the_owner_hands_the_workspace_over_to_an_admin(
+    browser_of_owner: Client, harbour: Workspace, owner: User
+) -> None:
+    page = browser_of_owner.get("/w/harbour/settings/hand-over/").content.decode()
+    assert "Nobody to hand it over to." in page
+    admin, member = make_member(harbour, Role.ADMIN), make_member(harbour, Role.MEMBER)
+    wrong = browser_of_owner.post("/w/harbour/settings/hand-over/", {"person": member.email})
+    assert wrong.status_code == 422 and "Choose one of the admins." in wrong.content.decode()
+    browser_of_owner.post("/w/harbour/settings/hand-over/", {"person": admin.email})
+    roles = dict(harbour.memberships.values_list("user_id", "role"))
+    assert (roles[owner.pk], roles[admin.pk]) == ("admin", "owner")
+    assert browser_of_owner.get("/w/harbour/settings/hand-over/").status_code == 403
+    assert "Hand over" not in browser_of_owner.get("/w/harbour/settings/").content.decode()
