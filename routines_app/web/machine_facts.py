@@ -138,3 +138,32 @@ def spent_on(machine: Machine, zone: str, now: datetime) -> Spent:
         month=Sum("spent", filter=Q(finished_at__gte=first)),
     )
     return Spent(int(sums["today"] or 0), int(sums["month"] or 0))
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What is under and behind a day's line, in percent of its length (23 to 25 hours).
+
+    `hours` are (position, anchor, words); `nights` are (position, width).
+    """
+
+    hours: tuple[tuple[str, str, str], ...]
+    nights: tuple[tuple[str, str], ...]
+
+
+def axis(now: datetime) -> Axis:
+    """The axis of today in the viewer's zone."""
+    start, end = day_bounds(now)
+    length = end.timestamp() - start.timestamp()
+
+    def at(hour: int, minute: int = 0) -> float:
+        wall = end if hour == 24 else start.replace(hour=hour, minute=minute)
+        return 100 * (wall.timestamp() - start.timestamp()) / length
+
+    anchors = {0: "start", 24: "end"}
+    hours = tuple(
+        (f"{at(hour):.2f}%", anchors.get(hour, "middle"), f"{hour}:00")
+        for hour in (0, 6, 12, 18, 24)
+    )
+    dawn, dusk = at(6, 30), at(19)
+    return Axis(hours, (("0%", f"{dawn:.2f}%"), (f"{dusk:.2f}%", f"{100 - dusk:.2f}%")))

@@ -36,6 +36,7 @@ from routines_app.web import cold, plan_words
 from routines_app.web.access import WorkspaceRequest, in_workspace
 from routines_app.web.back import back_to
 from routines_app.web.machine_facts import (
+    axis,
     day_of_machine,
     next_wakings,
     plan_here,
@@ -155,6 +156,7 @@ def _one(request: WorkspaceRequest, machine: Machine, problem: str = "") -> Http
     spans = list(machine.spans.order_by("-started_at")[:SHOWN_WAKINGS])
     context = _shown(machine, now) | {
         "problem": problem,
+        "axis": axis(now),
         "in_use_by": live_run_on(machine),
         "wakings": what_woke_it(machine, spans, now),
         "spent": spent_on(machine, request.workspace.zone, now),
