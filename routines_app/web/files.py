@@ -41,7 +41,7 @@ from routines_app.web.file_owner import others_here
 from routines_app.web.file_upload import upload
 from routines_app.web.machines import machines_of
 from routines_app.web.memory import memory_diff
-from routines_app.web.state_history import history_of
+from routines_app.web.state_history import history_of, next_reader, writer_of
 
 NOWHERE = (NotFound, PathEscape, Unsupported)
 
@@ -138,6 +138,7 @@ class FilePage:
             trouble, status = error.sentence, 503
         writer = live_writer(self.machine)
         others = others_here(self.request.membership, self.machine, self.path)
+        history = history_of(self.machine, self.path)
         context = {
             "machine": self.machine,
             "machines": machines_of(self.request.workspace),
@@ -149,7 +150,9 @@ class FilePage:
             "kind": type(found).__name__,
             "listing": around,
             "listing_up": posixpath.dirname(posixpath.dirname(self.path)),
-            "history": history_of(self.machine, self.path),
+            "history": history,
+            "written_by": writer_of(history, found.text) if isinstance(found, TextFile) else None,
+            "next_reader": next_reader(self.machine, self.path) if history is not None else None,
             "writer": writer,
             "may_write": self.request.membership.may(Role.MEMBER) and others is None,
             "others": others,

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from machines.models import Machine
 from machines.routine_folder import state_file_of
-from routines_app.models import Run
+from routines_app.models import Routine, Run
 
 SHOWN = 12
 
@@ -68,3 +68,25 @@ def history_of(machine: Machine, path: str) -> list[Edition] | None:
         if earlier is not None and earlier.state_after != run.state_before:
             found.append(Edition(run, earlier.state_after, run.state_before, by_hand=True))
     return found
+
+
+def writer_of(history: list[Edition] | None, text: str) -> Run | None:
+    """The run that wrote the text as it stands; None when that was somebody by hand, or earlier."""
+    for edition in history or []:
+        if edition.after != text:
+            return None
+        if edition.before != edition.after:
+            return None if edition.by_hand else edition.run
+    return None
+
+
+def next_reader(machine: Machine, path: str) -> Routine | None:
+    """The routine whose next run reads this state.md; None while nothing is due."""
+    return Routine.objects.filter(
+        machine=machine,
+        workspace_id=machine.workspace_id,
+        slug=path.split("/")[1],
+        enabled=True,
+        deleted_at__isnull=True,
+        next_fire_at__isnull=False,
+    ).first()

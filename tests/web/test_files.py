@@ -61,7 +61,7 @@ def test_a_routines_memory_can_be_written_before_its_first_run(
     assert "routines/" in client.get(at("")).content.decode()
     page = client.get(at("routines/morning-brief/state.md")).content.decode()
     assert "This file is the routine&#x27;s memory." in page
-    assert "The next run reads this first." in page
+    assert "The next run reads this first" in page
     assert "No run has read it yet." in page
 
 
@@ -355,6 +355,7 @@ def test_an_edition_shows_its_change_and_the_text_before_it_can_be_put_back(
     where = at("routines/brief/state.md")
     page = client.get(where).content.decode()
     assert page.index("Run 2") < page.index("By hand") < page.index("Run 1<")
+    assert ", changed by run 2, " in page and "The next run reads this first, " in page
     page = client.get(f"{where}?edition=2").content.decode()
     assert "<ins>learnt</ins>" in page and "Put back the text before run 2" in page
     assert "<ins>by hand</ins>" in client.get(f"{where}?edition=before-2").content.decode()
