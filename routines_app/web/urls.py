@@ -4,11 +4,12 @@
 from django.urls import include, path
 from django.urls.resolvers import URLPattern, URLResolver
 
-from routines_app.web import bell, home, people, settings_page
+from routines_app.web import bell, home, kit, people, settings_page
 
 outside: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
     path("help/", home.help_page, name="help"),
+    path("kit/", kit.kit, name="kit"),
     path("me/", home.me, name="me"),
     path("workspaces/new/", home.new_workspace, name="workspace_new"),
 ]

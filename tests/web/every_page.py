@@ -171,7 +171,7 @@ EVERY_NAME = set(names(get_resolver().url_patterns))
 
 @dataclass(frozen=True)
 class Rendered:
-    """What an address answered: a page, with the headers that matter to a browser."""
+    """What an address answered. `path` has a query where one address was looked at in two ways."""
 
     path: str
     status: int
@@ -284,8 +284,12 @@ def _rendered(browser: Client, shown: Shown, passkey: int = 0) -> Rendered:
     answer = browser.get(path) if shown.posted is None else browser.post(path, dict(shown.posted))
     expected = (200, 422) if shown not in ERRORS else (404,)
     assert answer.status_code in expected, (path, answer.status_code, answer.headers)
+    told_apart = [
+        *(["sent-back"] if shown.posted is not None else []),
+        *([] if shown.as_owner else ["signed-out"]),
+    ]
     return Rendered(
-        path + (" sent back" if shown.posted else "") + ("" if shown.as_owner else " signed out"),
+        path + ("&" if "?" in path else "?") + "&".join(told_apart) if told_apart else path,
         answer.status_code,
         answer.headers.get("Content-Security-Policy", ""),
         answer.content.decode(),
