@@ -75,6 +75,7 @@ def _drawn(request: HttpRequest, scene: Scene, now: datetime) -> dict[str, objec
             )
         )
 
+    one_of_each = {status.shape: status for status in RunStatus}.values()
     rows = list_rows(scene.workspace, now, scene.person.zone)
     state = blank_form(inside, roster_of(scene.workspace))
     wrong = [FieldError("times", "Write a time, such as 8:00 or half past 8.")]
@@ -86,7 +87,7 @@ def _drawn(request: HttpRequest, scene: Scene, now: datetime) -> dict[str, objec
             routine=scene.ended,
             history=history_of(scene.ended, None, now, "UTC"),
         ),
-        "endings": [(status.value, of_run(status)) for status in RunStatus],
+        "endings": [(status.value, of_run(status)) for status in one_of_each],
         "sentence": part(
             "routines/partials/sentence",
             **form_context(inside, roster_of(scene.workspace), state, wrong, None),

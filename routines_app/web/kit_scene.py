@@ -23,9 +23,12 @@ FACTS = {
     "limit_seconds": 1200.0,
     "files_changed": 2,
     "plan": "Pro",
-    "reason": "both of the plan’s machines were awake",
     "left": 310_000,
     "amount": 500_000,
+}
+REASONS = {
+    RunStatus.SKIP_WAKE_REFUSED: "both of the plan’s machines were awake",
+    RunStatus.SKIP_NO_MODEL: "no key is connected",
 }
 HEADLINE = "Four sheets are up to date, and one price moved."
 
@@ -108,7 +111,7 @@ def _run(routine: Routine, status: RunStatus, at: datetime) -> Run:
         finished_at=ended,
         spent=140_000 if began and status is not RunStatus.NOTHING_TO_DO else 0,
         headline=HEADLINE if status is RunStatus.DONE_CHANGED else "",
-        facts=FACTS,
+        facts=FACTS | ({"reason": REASONS[status]} if status in REASONS else {}),
         snapshot={"cap": routine.cap, "agent": "Assistant"},
         stop_asked_at=at if status is RunStatus.STOPPING else None,
         stop_asked_by=routine.owner if "stop" in status else None,
