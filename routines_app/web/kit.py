@@ -21,11 +21,11 @@ from routines_app.web.access import PersonRequest, WorkspaceRequest, signed_in
 from routines_app.web.banner import Banner
 from routines_app.web.form_controls import roster_of
 from routines_app.web.form_page import blank_form, form_context
-from routines_app.web.history import history_of
+from routines_app.web.history import filter_of, history_of, newest_runs
 from routines_app.web.kit_scene import Scene, set_scene
+from routines_app.web.list_row import list_rows
 from routines_app.web.ribbon import today_of
-from routines_app.web.routine_rows import list_rows
-from routines_app.web.run_page import page_context
+from routines_app.web.run_context import page_context
 
 PLACES = {
     Shape.DONE: "tall, above the line",
@@ -75,6 +75,7 @@ def _drawn(request: HttpRequest, scene: Scene, now: datetime) -> dict[str, objec
             )
         )
 
+    newest = newest_runs(scene.ended, len(RunStatus))
     one_of_each = {status.shape: status for status in RunStatus}.values()
     rows = list_rows(scene.workspace, now, scene.person.zone)
     state = blank_form(inside, roster_of(scene.workspace))
@@ -85,7 +86,7 @@ def _drawn(request: HttpRequest, scene: Scene, now: datetime) -> dict[str, objec
         "history": part(
             "routines/partials/days",
             routine=scene.ended,
-            history=history_of(scene.ended, None, now, "UTC"),
+            history=history_of(newest, filter_of(""), now, "UTC"),
         ),
         "endings": [(status.value, of_run(status)) for status in one_of_each],
         "sentence": part(

@@ -41,7 +41,7 @@ def test_every_page_is_whole_accessible_and_fits_a_phone() -> None:
 
 @pytest.mark.browser
 def test_what_is_wrong_with_a_page_is_found() -> None:
-    bad = [Rendered("/bad/", 200, "", BAD)]
+    bad = [Rendered("/bad/", "", BAD)]
     said = "\n".join(in_browser(bad, lambda page, site: _flaws(page, site, bad)))
     for flaw in ("in light: label", "in light: color-contrast", "is 408 px wide at 320: p."):
         assert flaw in said
