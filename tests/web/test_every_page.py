@@ -1,4 +1,4 @@
-"""Every page, looked at in a real browser: accessible, as narrow as a phone, dressed as it needs."""
+"""Every page, looked at in a real browser: accessible, fit for a phone, dressed as it needs."""
 
 import re
 
@@ -8,6 +8,7 @@ from playwright.sync_api import Page
 
 from tests.web.every_page import ACTS, EVERY_NAME, NO_PAGE, PAGES, Rendered, render_all
 from tests.web.seen import in_browser, static_file
+from tests.web.sheets import lacking
 
 STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 QUICK = {"resultTypes": ["violations"], "preload": False, "iframes": False}
@@ -55,6 +56,7 @@ def _is_whole(shown: Rendered) -> None:
     assert not INLINE.search(html), (shown.path, INLINE.search(html))
     for sheet in SHEET.findall(html):
         assert static_file(sheet), f"{shown.path} asks for {sheet}"
+    assert lacking(html) == set(), f"{shown.path} shows these without their sheets"
 
 
 def _flaws(page: Page, site: str, pages: list[Rendered]) -> list[str]:
