@@ -165,7 +165,8 @@ INTERLIBRARY = Part(
     "Interlibrary requests", ScheduleKind.EVERY_HOURS, {"every": 4, "minute": 15}, STACKS,
     "Assistant", "Answer what other libraries ask us for. Say when we can send it.",
     works.interlibrary, check="python3 tools/fetch.py --new --count", quiet=0.8, seconds=30,
-    cap=150_000, by_guest=False, earlier={"every": 6, "minute": 15}, earlier_days=15,
+    cap=150_000, by_guest=False, notify="failure", earlier={"every": 6, "minute": 15},
+    earlier_days=15,
 )  # fmt: skip
 RENT = Part(
     "Rent and rates", ScheduleKind.MONTH_DATE, {"day": 5, "times": ["8:00"]}, ANNEX, "Bookkeeper",

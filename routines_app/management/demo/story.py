@@ -195,8 +195,7 @@ class Story:
         asked = due + timedelta(seconds=late + played.rng.uniform(0.05, 0.6))
         if asked > self.now:
             return
-        spent = sum(line.cost for line in outcome.work.lines)
-        if is_quiet(outcome.status, spent, routine.notify):
+        if is_quiet(outcome.status, routine.notify):
             began = self._begins(played, asked, outcome)
             played.quiet.append(Quiet(due, asked, began, outcome))
             self._free[played.machine_id] = course_of(outcome, began, self.now).ended
