@@ -22,9 +22,10 @@ _REFUSED = [status.value for status in RunStatus if status.refused]
 
 # Numbers follow the order of asking, so a range is what lies above the last run before it.
 _SUMS = """
-SELECT count(*), count(*) FILTER (WHERE effects_begun_at IS NOT NULL),
+SELECT count(*),
+       count(*) FILTER (WHERE effects_begun_at IS NOT NULL AND finished_at IS NOT NULL),
        count(*) FILTER (WHERE status = ANY(%(refused)s)),
-       COALESCE(sum(spent) FILTER (WHERE cause <> 'ours'), 0)
+       COALESCE(sum(spent) FILTER (WHERE cause <> 'ours' AND finished_at IS NOT NULL), 0)
 FROM routines_app_run
 WHERE routine_id = %(routine)s AND number > COALESCE((
     SELECT number FROM routines_app_run WHERE routine_id = %(routine)s AND queued_at < %(since)s
@@ -51,8 +52,8 @@ USUAL = RANGES[1]
 
 @dataclass(frozen=True)
 class Sums:
-    """What a range comes to: rows, runs in which a check or a turn began, refusals, money spent
-    (micro-dollars)."""
+    """What a range comes to: rows, ended runs in which a check or a turn began, refusals, and the
+    money that those cost (micro-dollars). As in the totals, a run that goes on isn't in it yet."""
 
     rows: int
     runs: int
