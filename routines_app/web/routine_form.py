@@ -38,6 +38,8 @@ from routines_app.web.form_page import (
     blank_form,
     form_context,
     from_starter,
+    made_before,
+    remember_made,
     run_and_go,
     show_form,
 )
@@ -70,23 +72,35 @@ def new_routine(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     if shown is not None:
         return shown
     read, content = read_content(state)
-    errors = _errors(request, state, read, content)
-    if errors:
-        return show_form(request, roster, read.state, errors=errors)
     runs = request.POST.get("then") == "run"
-    made = create_routine(
-        request.workspace,
-        request.user,
-        content,
-        turn_on=not runs,
-        starter=state.starter if starter_of(state.starter) else "",
-    )
+    made = made_before(request) or _make(request, state, read, content)
+    if isinstance(made, Refused):
+        made = made_before(request) or made  # two clicks at once: the other one made it
     if isinstance(made, Refused):
         return show_form(request, roster, read.state, errors=made.errors)
     if runs:
         return run_and_go(request, made)
     messages.info(request, _saved_words(made, request, f"{made.name} is on."))
     return redirect("routine", workspace_slug, made.slug)
+
+
+def _make(
+    request: WorkspaceRequest, state: FormState, read: Read, content: RoutineContent
+) -> Routine | Refused:
+    """The new routine: on, or off when it is only to be run now."""
+    errors = _errors(request, state, read, content)
+    if errors:
+        return Refused(errors)
+    made = create_routine(
+        request.workspace,
+        request.user,
+        content,
+        turn_on=request.POST.get("then") != "run",
+        starter=state.starter if starter_of(state.starter) else "",
+    )
+    if isinstance(made, Routine):
+        remember_made(request, made)
+    return made
 
 
 @in_workspace(Role.MEMBER)
