@@ -8,8 +8,11 @@ from routines_app.web import (
     routine_form,
     routine_list,
     routine_page,
+    routine_switch,
     routine_versions,
+    run_acts,
     run_page,
+    run_text,
     starter_page,
 )
 
@@ -23,10 +26,14 @@ urlpatterns: list[URLPattern] = [
     path("<slug:slug>/", routine_page.routine_page, name="routine"),
     path("<slug:slug>/edit/", routine_form.edit_routine, name="routine_edit"),
     path("<slug:slug>/run/", routine_page.run_now, name="run_now"),
-    path("<slug:slug>/on/", routine_page.switch_on, name="routine_turn_on"),
-    path("<slug:slug>/off/", routine_page.switch_off, name="routine_turn_off"),
+    path("<slug:slug>/on/", routine_switch.switch_on, name="routine_turn_on"),
+    path("<slug:slug>/off/", routine_switch.switch_off, name="routine_turn_off"),
     path("<slug:slug>/versions/", routine_versions.versions, name="routine_versions"),
     path("<slug:slug>/delete/", routine_versions.delete, name="routine_delete"),
     path("<slug:slug>/runs/<int:number>/", run_page.run_page, name="run"),
     path("<slug:slug>/runs/<int:number>/stop/", run_page.stop_run, name="run_stop"),
+    path("<slug:slug>/runs/<int:number>/tell/", run_acts.tell_again, name="run_tell_again"),
+    path("<slug:slug>/runs/<int:number>/check/", run_acts.check_back, name="run_check_back"),
+    path("<slug:slug>/runs/<int:number>/body/", run_text.run_body, name="run_body"),
+    path("<slug:slug>/runs/<int:number>/steps/<int:step>/", run_text.run_step, name="run_step"),
 ]
