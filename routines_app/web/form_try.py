@@ -94,10 +94,11 @@ def begin_try(
 def try_and_wait(
     request: WorkspaceRequest, state: FormState, roster: Roster, routine: Routine | None
 ) -> CheckTry | NotAsked:
-    """For a page without script: begin, or go on waiting for what was begun, for seconds."""
-    asked: CheckTry | NotAsked | None = the_try(state.tried, request.workspace.pk)
-    if not isinstance(asked, CheckTry) or asked.over or not _still_that(asked, state):
-        asked = begin_try(request, state, roster, routine)
+    """For a page without script: begin, or with the button that looks go on waiting for what was
+    begun; for seconds, then the page is shown as it is."""
+    begun = the_try(state.tried, request.workspace.pk) if state.tried else None
+    looks = request.POST.get("then") == "look" and begun is not None and _still_that(begun, state)
+    asked = begun if looks and begun else begin_try(request, state, roster, routine)
     until = clock.monotonic() + WAITED_SECONDS
     while isinstance(asked, CheckTry) and not asked.over and clock.monotonic() < until:
         time.sleep(0.1)
@@ -123,9 +124,8 @@ def check_try(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     if isinstance(asked, NotAsked):
         return _fragment(request, ShownTry("", asked.sentence))
     machine = roster.machine(state.machine)
-    return _fragment(
-        request, _shown(asked, machine is not None and machine.state == MachineState.AWAKE)
-    )
+    awake = machine is not None and machine.state == MachineState.AWAKE
+    return _fragment(request, _shown(the_try(asked.key) or asked, awake))
 
 
 @in_workspace(Role.MEMBER)

@@ -52,7 +52,7 @@ from routines_app.web.templatetags.words import said as since_words
 from routines_app.web.versions import differences
 
 USUAL_CRON = "0 8 * * 1-5"  # where a custom schedule begins after one that has no times
-MAY_SHOW = {"preview", "time", "read", "cron", "sentence", "plain", "both", "try"}
+MAY_SHOW = {"preview", "time", "read", "cron", "sentence", "plain", "both", "try", "look"}
 """Buttons that only show the form again."""
 
 
@@ -159,7 +159,7 @@ def _only_shown(
         state, errors = _written(state, request.POST)
     else:
         state = read_schedule(state).state
-    if request.POST.get("then") == "try":
+    if request.POST.get("then") in ("try", "look"):
         asked = try_and_wait(request, state, roster, routine)
         if isinstance(asked, NotAsked):
             errors = [FieldError("check_command", asked.sentence)]

@@ -179,7 +179,7 @@ def _is_kept(page: str, sent: dict[str, Any]) -> None:
     kept = fields_of(page)
     for name in ("name", "instructions", "folder", "check_command", "cap", "time_limit", "written"):
         if name in sent:
-            assert kept[name].strip() == str(sent[name]).strip(), name
+            assert str(kept[name]).strip() == str(sent[name]).strip(), name
     for name in ("time", "minute", "date", "expressions", "times"):
         if name in kept and sent.get(name):
             typed = sent[name] if isinstance(sent[name], list) else [sent[name]]
