@@ -91,14 +91,20 @@ def begin_try(
     return ask_to_try(request.workspace, request.user, machine, state.check_command, folder)
 
 
+def _going_on(request: WorkspaceRequest, state: FormState) -> CheckTry | None:
+    """The try of this very check that has no answer yet, or that the button only looks for."""
+    begun = the_try(state.tried, request.workspace.pk) if state.tried else None
+    if begun is None or not _still_that(begun, state):
+        return None
+    return begun if not begun.over or request.POST.get("then") == "look" else None
+
+
 def try_and_wait(
     request: WorkspaceRequest, state: FormState, roster: Roster, routine: Routine | None
 ) -> CheckTry | NotAsked:
-    """For a page without script: begin, or with the button that looks go on waiting for what was
-    begun; for seconds, then the page is shown as it is."""
-    begun = the_try(state.tried, request.workspace.pk) if state.tried else None
-    looks = request.POST.get("then") == "look" and begun is not None and _still_that(begun, state)
-    asked = begun if looks and begun else begin_try(request, state, roster, routine)
+    """For a page without script: begin, or go on waiting for what was begun; for seconds, then the
+    page is shown as it is."""
+    asked = _going_on(request, state) or begin_try(request, state, roster, routine)
     until = clock.monotonic() + WAITED_SECONDS
     while isinstance(asked, CheckTry) and not asked.over and clock.monotonic() < until:
         time.sleep(0.1)
@@ -120,7 +126,7 @@ def check_try(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     """Begin to try the check; the part of the form that shows how far it is."""
     roster = roster_of(request.workspace)
     state = typed(request.POST, FormState())
-    asked = begin_try(request, state, roster, routine_sent(request))
+    asked = _going_on(request, state) or begin_try(request, state, roster, routine_sent(request))
     if isinstance(asked, NotAsked):
         return _fragment(request, ShownTry("", asked.sentence))
     machine = roster.machine(state.machine)

@@ -26,7 +26,9 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.django_db(transaction=True)]
 @pytest.fixture(autouse=True)
 def _nobody_hears(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """What is asked is done by the test itself, and nothing is left in the cache."""
-    monkeypatch.setattr(check_try.current_app, "send_task", lambda *_, **__: None)
+    monkeypatch.setattr(
+        "routines_app.configure.check_try.current_app.send_task", lambda *_, **__: None
+    )
     cache.clear()
     yield
     cache.clear()

@@ -11,7 +11,6 @@ from kombu.exceptions import OperationalError
 
 from accounts.models import Role, Workspace
 from machines.models import Machine
-from routines_app.configure import check_try
 from routines_app.models import Routine, Run
 from routines_app.runner.try_check import try_check
 from routines_app.web import form_try
@@ -42,7 +41,7 @@ class Runner:
 @pytest.fixture
 def runner(monkeypatch: pytest.MonkeyPatch) -> Iterator[Runner]:
     made = Runner()
-    monkeypatch.setattr(check_try.current_app, "send_task", made.send_task)
+    monkeypatch.setattr("routines_app.configure.check_try.current_app.send_task", made.send_task)
     monkeypatch.setattr(form_try, "WAITED_SECONDS", 0.0)
     cache.clear()
     yield made
@@ -95,6 +94,8 @@ def test_with_script_the_part_asks_until_the_answer_is_there(
     assert 'id="tried-said" role="status" hx-swap-oob="innerHTML"' in part
     (key,) = runner.waiting
     assert f'hx-get="{TRY}{key}/"' in part and f'name="tried" value="{key}"' in part
+    again = asked(check_command="exit 2", tried=key)  # pressed again, out of impatience
+    assert f"{TRY}{key}/" in browser_of_owner.post(TRY, again).content.decode()
     runner.work()
     part = browser_of_owner.get(f"{TRY}{key}/").content.decode()
     assert "hx-get" not in part and "exit 2, " in part
@@ -153,7 +154,7 @@ def test_without_a_runner_it_says_so(
     def away(*_: object, **__: object) -> None:
         raise OperationalError("no broker")
 
-    monkeypatch.setattr(check_try.current_app, "send_task", away)
+    monkeypatch.setattr("routines_app.configure.check_try.current_app.send_task", away)
     for _ in range(2):  # the second isn't told that the first is still going on
         part = browser_of_owner.post(TRY, asked(check_command="true")).content.decode()
         assert "No runner could be asked just now. Try it again in a moment." in part
