@@ -49,7 +49,6 @@ from routines_app.web.routine_past import (
     sums_of,
     within,
 )
-from routines_app.web.routine_rows import typical_of
 from routines_app.web.sentence import spoken_sentence
 
 log = structlog.get_logger()
@@ -156,7 +155,7 @@ def _panel(
     return {
         "beats": beats_of(routine, drawn, now, zone),
         "sums": sums,
-        "panel_words": panel_words(sums, typical_of([routine.pk]).get(routine.pk)),
+        "panel_words": panel_words(sums),
         "drawn": len(drawn) if len(drawn) < sums.rows else 0,
         "accounted": _accounted(routine, now),
     }

@@ -97,4 +97,7 @@ async function tick() {
   setTimeout(tick, 1000);
 }
 setTimeout(tick, 1000);
+document.addEventListener("visibilitychange", () => {
+  wait = Math.min(wait, 5); // whoever comes back to the tab doesn't wait a minute
+});
 document.addEventListener("refresh", () => ask(true).catch(() => {}));

@@ -132,6 +132,7 @@ def test_mark_all_read_works_without_script_and_in_the_panel(
     headers = {"HX-Request": "true"}
     panel = browser_of_owner.get("/w/harbour/bell/", headers=headers).content.decode()
     assert "<html" not in panel and '<h2 id="bp" tabindex="-1">One needs someone</h2>' in panel
+    headers |= {"HX-Target": "bell-panel"}
     panel = browser_of_owner.post("/w/harbour/bell/read/", headers=headers).content.decode()
     assert "Nothing needs you." in panel
     assert 'id="bell-top"' in panel and 'id="bell-line"' in panel
