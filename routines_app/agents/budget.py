@@ -67,6 +67,10 @@ class TurnBudget:
         worst = worst_cost_of(self.price, input_tokens=self._input_bound, output_tokens=max_tokens)
         return Reservation(self._input_bound, max_tokens, worst)
 
+    def worst_of_next(self) -> int:
+        """The most that the smallest useful next request could cost."""
+        return worst_cost_of(self.price, input_tokens=self._input_bound, output_tokens=MIN_OUTPUT)
+
     def charge(self, tokens: Tokens, answer_bytes: int, parts: int = 1) -> int:
         """Count an answered request at what it cost, and return that.
 

@@ -123,7 +123,7 @@ class _Turn:
                 outcome = self._act(self._asking.answer(self._talk))
             return outcome
         except CapReached:
-            return self._stopped("stop_cost")
+            return self._stopped("stop_cost", next_worst=self._budget.worst_of_next())
         except TimeUp:
             return self._stopped("stop_time", variant="seconds")
 

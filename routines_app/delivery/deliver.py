@@ -48,7 +48,7 @@ def _ring_the_bell(row: Delivery, now: datetime) -> None:
     needs = row.run.state.rings in (Rings.YES, Rings.SELDOM) and not settled_since(row.run)
     if needs:
         supersede(row.run)
-    Notice.objects.get_or_create(
+    notice, made = Notice.objects.get_or_create(
         run=row.run,
         defaults={
             "workspace_id": row.workspace_id,
@@ -57,3 +57,7 @@ def _ring_the_bell(row: Delivery, now: datetime) -> None:
             "rung_at": now,
         },
     )
+    if not made:  # somebody had it sent again
+        notice.rung_at = now
+        notice.save(update_fields=["rung_at"])
+        notice.read_by.clear()

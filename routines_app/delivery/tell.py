@@ -29,7 +29,7 @@ def tell(run: Run, routine: Routine) -> None:
         run=run, channel="bell", defaults={"workspace_id": run.workspace_id, "cause": cause}
     )
     if made:
-        transaction.on_commit(lambda: _ring_for(delivery.pk))
+        transaction.on_commit(lambda: ring_for_delivery(delivery.pk))
 
 
 def _before(run: Run) -> list[str]:
@@ -38,7 +38,8 @@ def _before(run: Run) -> list[str]:
     return list(runs.order_by("-number").values_list("status", flat=True)[:3])
 
 
-def _ring_for(delivery_id: int) -> None:
+def ring_for_delivery(delivery_id: int) -> None:
+    """Tell a worker that a delivery waits; one that isn’t told finds it by itself."""
     try:
         current_app.send_task("routines_app.tasks.deliver", [delivery_id])
     except OperationalError as error:

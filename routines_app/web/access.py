@@ -16,6 +16,7 @@ from django_htmx.middleware import HtmxDetails
 
 from accounts.access import membership_of, who_can_help
 from accounts.models import Membership, Role, User, Workspace
+from routines_app.models import Routine
 
 P = ParamSpec("P")
 
@@ -100,10 +101,22 @@ def _sign_in_then(path: str) -> str:
     return f"{reverse('account_login')}?{urlencode({'next': path})}"
 
 
+def _routine_at(request: WorkspaceRequest) -> Routine | None:
+    """The routine that the address names, if it does."""
+    found = request.resolver_match
+    slug = found.kwargs.get("slug") if found and "/routines/" in found.route else None
+    if slug is None:
+        return None
+    return Routine.objects.present().filter(workspace=request.workspace, slug=slug).first()
+
+
 def role_too_low(request: WorkspaceRequest, needed: Role) -> HttpResponse:
     """403 in place: what the person is here, what this takes, and who can help."""
-    helpers = [str(person) for person in who_can_help(request.workspace)]
+    people = list(who_can_help(request.workspace))
+    helpers = [str(person) for person in people]
     context = {
+        "ask": people[0] if people else None,
+        "routine": _routine_at(request),
         "role": request.membership.role,
         "needed": needed,
         "helpers": " and ".join([", ".join(helpers[:-1]), helpers[-1]] if helpers[1:] else helpers),

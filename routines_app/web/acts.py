@@ -17,12 +17,14 @@ class ActLink:
     posts: bool = False
     run_now: bool = False
     edits: bool = False  # only for those who may change the routine
+    admin: bool = False  # only for those who set what holds for the whole workspace
 
 
 def act_link(act: Act | None, run: Run) -> ActLink | None:
     """The action's address; None when there is none, or its page isn't part of this version."""
     if act is None:
         return None
+    workspace = [run.workspace.slug]
     routine = [run.workspace.slug, run.routine.slug]
     edit = reverse("routine_edit", args=routine)
     match act.code:
@@ -34,12 +36,22 @@ def act_link(act: Act | None, run: Run) -> ActLink | None:
             )
         case "edit_check":
             return ActLink(act.words, f"{edit}#check_command", edits=True)
+        case "edit_work":
+            return ActLink(act.words, f"{edit}#instructions", edits=True)
+        case "edit_schedule":
+            return ActLink(act.words, f"{edit}#every", edits=True)
         case "raise_cap":
             return ActLink(act.words, f"{edit}#cap", edits=True)
         case "allow_longer":
             return ActLink(act.words, f"{edit}#time_limit", edits=True)
         case "choose_machine":
             return ActLink(act.words, f"{edit}#machine", edits=True)
+        case "resume":
+            return ActLink(act.words, reverse("resume", args=workspace), posts=True)
+        case "raise_budget":
+            return ActLink(act.words, f"{reverse('settings', args=workspace)}#budget", admin=True)
+        case "change_plan":
+            return _optional(act.words, "plan", workspace)
         case "see_output":
             return ActLink(act.words, f"{_page(run, run.number)}#how")
         case "see_run":
@@ -48,7 +60,7 @@ def act_link(act: Act | None, run: Run) -> ActLink | None:
         case "see_failures":
             return ActLink(act.words, reverse("routine", args=routine))
         case "models":
-            return _optional(act.words, "models", [run.workspace.slug])
+            return _optional(act.words, "models", workspace)
         case "start_machine" | "restore" if run.machine:
             machine = [run.workspace.slug, run.machine.slug]
             return _optional(act.words, "machine", machine)

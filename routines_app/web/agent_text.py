@@ -3,7 +3,8 @@
 Every link is followed by its host, so that a disguised address shows itself.
 """
 
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from urllib.parse import urlsplit
 
 import nh3
@@ -12,6 +13,9 @@ from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+MOST_TEXT = 20_000  # characters of Markdown
+MOST_HTML = 48_000  # characters of what is made of it
+LEAST_TEXT = 2_000
 _TAGS = {
     "a", "blockquote", "br", "code", "del", "em", "h3", "h4", "hr", "li", "ol", "p", "pre",
     "s", "small", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
@@ -46,6 +50,30 @@ def agent_html(text: str) -> SafeString:
         link_rel="noopener noreferrer nofollow",
     )
     return mark_safe(clean)
+
+
+@dataclass(frozen=True)
+class Made:
+    """What an agent made, as a page shows it; `left_out` characters of it aren't shown."""
+
+    html: SafeString
+    left_out: int
+
+
+@lru_cache(maxsize=64)
+def made_of(text: str) -> Made:
+    """The Markdown as HTML, as much of it as a page holds. The same text is read once.
+
+    Reading Markdown takes a time that grows with it, and a table of small cells grows tenfold as
+    HTML, so both are bounded; the cut is at the end of a line.
+    """
+    room = MOST_TEXT
+    while True:
+        shown = text if len(text) <= room else text[:room].rpartition("\n")[0] or text[:room]
+        html = agent_html(shown)
+        if len(html) <= MOST_HTML or room <= LEAST_TEXT:
+            return Made(html, len(text) - len(shown))
+        room = max(min(room, len(shown)) * MOST_HTML * 9 // (len(html) * 10), LEAST_TEXT)
 
 
 def _with_hosts(children: list[Token]) -> list[Token]:

@@ -1,14 +1,25 @@
 """What a page says when it can't be shown. For htmx a sentence in place, never a whole page."""
 
+import re
 import secrets
+from dataclasses import dataclass
+from difflib import get_close_matches
 
 import structlog
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template import loader
+from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 
+from accounts.access import membership_of
+from routines_app.models import Routine
+
 log = structlog.get_logger()
+
+LOOKED_AT = 500  # routines of a workspace
+_ROUTINE = re.compile(r"/w/(?P<workspace>[\w-]+)/routines/(?P<slug>[\w-]+)/")
+_NAMED = ("slug", "name", "deleted_at")
 
 
 def _in_place(request: HttpRequest) -> bool:
@@ -25,8 +36,38 @@ def not_understood(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """404: nothing here, or nothing that this person may know of; both read the same."""
-    template = "partials/gone.html" if _in_place(request) else "404.html"
-    return render(request, template, status=404)
+    if _in_place(request):
+        return render(request, "partials/gone.html", status=404)
+    return render(request, "404.html", {"near": _near(request)}, status=404)
+
+
+@dataclass(frozen=True)
+class Near:
+    """A page that may be the one that was meant."""
+
+    words: str
+    href: str
+
+
+def _near(request: HttpRequest) -> Near | None:
+    """The routine of the person's own workspace whose address is nearest; None when none is near,
+    or the workspace isn't theirs: then nothing is said of what it holds."""
+    found = _ROUTINE.match(request.path)
+    user = getattr(request, "user", None)
+    if found is None or user is None or not user.is_authenticated:
+        return None
+    membership = membership_of(user, found["workspace"])
+    if membership is None:
+        return None
+    rows = Routine.objects.filter(workspace=membership.workspace).order_by("-pk")
+    known = {slug: (name, gone) for slug, name, gone in rows.values_list(*_NAMED)[:LOOKED_AT]}
+    for slug in get_close_matches(found["slug"], known, 1, 0.7):
+        name, gone = known[slug]
+        if gone:
+            page = reverse("deleted_routine", args=[found["workspace"], slug])
+            return Near(f"See what {name} did", page)
+        return Near(f"Go to {name}", reverse("routine", args=[found["workspace"], slug]))
+    return None
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:

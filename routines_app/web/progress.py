@@ -51,14 +51,41 @@ def track(run: Run, told: Sequence[Delivery], now: datetime, zone: str) -> list[
         _woke(run, now),
         _checked(run, now),
         _worked(run, now),
-        _told(run, told),
+        _told(run, told, zone),
     ]
 
 
 def _refused(run: Run, zone: str) -> list[Stage]:
     asked = f"{asked_by(run.fire)}, at {clock_time(run.fire.due_at, zone)}"
     rest = [Stage("off", label, "not reached") for label in ("Check", "Work", "Tell")]
-    return [Stage("done", "Asked", asked), Stage("skip", "Not started", "it says why above"), *rest]
+    return [Stage("done", "Asked", asked), Stage("skip", "Not started", _why_not(run)), *rest]
+
+
+def _why_not(run: Run) -> str:
+    """Why nothing began, in a few words; its sentence says it whole."""
+    machine = run.machine.name if run.machine else "the machine"
+    named = {
+        RunStatus.SKIP_OFF: "it was off",
+        RunStatus.SKIP_PAUSED: "everything was paused",
+        RunStatus.SKIP_AUTO_OFF: "it had turned itself off",
+        RunStatus.SKIP_BUDGET: "the money was spent",
+        RunStatus.SKIP_PLAN_COUNT: "more than the plan covers",
+        RunStatus.SKIP_PLAN_QUOTA: "today’s run was used",
+        RunStatus.SKIP_COLD: f"{machine} was cold",
+        RunStatus.SKIP_WAKE_REFUSED: f"{machine} was refused",
+        RunStatus.SKIP_WAKE_TIMEOUT: f"{machine} didn’t wake",
+        RunStatus.SKIP_MACHINE_GONE: "it has no machine",
+        RunStatus.SKIP_OVERLAP: "one was still going",
+        RunStatus.SKIP_TOO_FREQUENT: "too soon",
+        RunStatus.SKIP_MISSED: "nothing was there to start it",
+        RunStatus.SKIP_SUPERSEDED: "a newer one came",
+        RunStatus.SKIP_CHANGED: "the schedule changed",
+        RunStatus.SKIP_WAITED: "it waited too long",
+        RunStatus.SKIP_NO_MODEL: "no model to use",
+        RunStatus.SKIP_CONNECTOR: "not connected",
+        RunStatus.FAIL_NO_GRANT: "not approved",
+    }
+    return named.get(RunStatus(run.status), "it says why above")
 
 
 def _queued(run: Run, now: datetime) -> Stage:
@@ -102,6 +129,8 @@ def _checked(run: Run, now: datetime) -> Stage:
     if run.status == RunStatus.NOTHING_TO_DO:
         return Stage("done", "Checked", ", ".join(filter(None, (length, "found nothing"))))
     if run.turn_at is not None:
+        if not length and begun and run.checked_at:
+            length = took(round((run.checked_at - begun).total_seconds(), 1))
         return Stage("done", "Checked", ", ".join(filter(None, (length, "found something"))))
     return Stage("off" if is_over(run) else "todo", "Check", "not reached" if is_over(run) else "")
 
@@ -127,18 +156,22 @@ def _worked(run: Run, now: datetime) -> Stage:
             return Stage("done", "Worked", length)
 
 
-def _told(run: Run, told: Sequence[Delivery]) -> Stage:
+def _told(run: Run, told: Sequence[Delivery], zone: str) -> Stage:
     if not is_over(run):
-        return Stage("todo", "Tell", _when_told(run.routine.notify))
+        return Stage("todo", "Tell the bell", _when_told(run.routine.notify))
     if not told:
         needed = "not needed" if run.status == RunStatus.NOTHING_TO_DO else "nobody, as set"
-        return Stage("off", "Tell", needed)
+        return Stage("off", "Tell the bell", needed)
     if any(delivery.state == "waiting" for delivery in told):
         return Stage("now", "Telling", channel_name(told[0].channel))
     if all(delivery.state == "given_up" for delivery in told):
         return Stage("stop", "Nobody was told", told[0].answer)
-    taken = [channel_name(d.channel) for d in told if d.state == "taken"]
-    return Stage("done", "Told", ", ".join(taken))
+    taken = [d for d in told if d.state == "taken"]
+    names = ", ".join(channel_name(d.channel) for d in taken)
+    ended = [d.ended_at for d in taken if d.ended_at]
+    at = f", {clock_time(max(ended), zone)}" if ended else ""
+    rang = all(d.channel == "bell" for d in taken)
+    return Stage("done", "Rang" if rang else "Told", f"{names}{at}")
 
 
 def _when_told(notify: str) -> str:
@@ -161,10 +194,14 @@ def meters(run: Run, typical: Typical | None, steps: int, tally: str, now: datet
     if shape_of(run) is Shape.RING:
         return [
             Meter("Spent", dollars(run.spent), "nothing was started"),
-            Meter("Time", "0s", "nothing began"),
+            Meter("Time", _to_find_out(run), "to find out"),
             Meter("Steps", "0", ""),
         ]
     return [_spent(run), _time(run, typical, now), Meter("Steps", f"{steps:,}", tally)]
+
+
+def _to_find_out(run: Run) -> str:
+    return _span(run.queued_at, run.finished_at or run.queued_at)
 
 
 def _spent(run: Run) -> Meter:
@@ -192,6 +229,11 @@ def _time(run: Run, typical: Typical | None, now: datetime) -> Meter:
     remark = f"typically {typical.length}" if typical else f"of {took(limit)} at most"
     figure = took(round(seconds, 1)) if is_over(run) else took(int(seconds))
     kind = _bar_kind(run) if run.status != RunStatus.STOP_COST else "past"
+    if run.status in CHECK_FAILURES and run.waking_at and run.awake_at:
+        waking = int((run.awake_at - run.waking_at).total_seconds())
+        remark = f"{waking} of them waking" if waking else remark
+    if run.status == RunStatus.NOTHING_TO_DO or (run.cause == "ours" and run.spent):
+        return Meter("Time", figure, remark)
     return Meter("Time", figure, remark, 100 * seconds / limit if limit else None, kind)
 
 

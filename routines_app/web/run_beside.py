@@ -1,13 +1,19 @@
-"""What stands beside an ended run: the one after it, how quiet it was lately, a higher cap."""
+"""What stands beside an ended run: the one after it, how quiet it was lately, a higher cap, the
+files that were kept."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from routines_app.models import Run
+from django.urls import reverse
+
+from routines_app.agents.turn import StepKind
+from routines_app.models import AgentRuntime, Run, Step
 from routines_app.rules import estimate as rules
 from routines_app.rules.money import dollars
 from routines_app.rules.status import RunStatus, Shape
 from routines_app.web.dates import clock_time, count_words, day_heading, day_of, moment_words
+from routines_app.web.run_look import is_open
 from routines_app.web.run_words import sentence_for, shape_of
 
 
@@ -52,13 +58,29 @@ def lately(run: Run, now: datetime, zone: str) -> str:
     earlier = Run.objects.filter(routine_id=run.routine_id, number__lte=run.number)
     loud = earlier.exclude(status=RunStatus.NOTHING_TO_DO).order_by("-number").values("number")[:1]
     since = loud[0]["number"] if loud else 0
-    quiet = earlier.filter(number__gt=since).count()
+    quiet = earlier.filter(number__gt=since)
+    count = quiet.count()
     turn = earlier.filter(turn_at__isnull=False).order_by("-number").first()
-    checks = "One check" if quiet == 1 else f"{count_words(quiet).capitalize()} checks in a row"
-    said = f"{checks} found nothing. $0.00."
-    if turn is None or turn.turn_at is None:
-        return f"{said} It never had to work yet."
-    return f"{said} It last had work {moment_words(turn.turn_at, now, zone)}."
+    script = run.snapshot.get("runtime") == AgentRuntime.SCRIPT
+    never = "It never had to work yet." if script else "No model was ever called."
+    last = "It last had work" if script else "The last time a model was called was"
+    if turn is not None and turn.turn_at is not None:
+        never = f"{last} {moment_words(turn.turn_at, now, zone)}."
+    if count < 2:
+        return f"The first check that found nothing since then. $0.00. {never}"
+    first = quiet.order_by("number").select_related("fire").first()
+    span = _span(first.fire.due_at, run.fire.due_at, zone) if first else ""
+    return f"{count_words(count).capitalize()} checks in a row found nothing{span}. $0.00. {never}"
+
+
+def _span(start: datetime, end: datetime, zone: str) -> str:
+    """The days from one instant to another: ", 2 to 24 March"; "" for one day."""
+    first, last = day_of(start, zone), day_of(end, zone)
+    if first == last:
+        return ""
+    month = "" if (first.year, first.month) == (last.year, last.month) else f" {first:%B}"
+    year = "" if first.year == last.year else f" {first.year}"
+    return f", {first.day}{month}{year} to {last.day} {last:%B}"
 
 
 def higher_caps(run: Run, now: datetime) -> list[HigherCap]:
@@ -75,33 +97,35 @@ def higher_caps(run: Run, now: datetime) -> list[HigherCap]:
 
 
 @dataclass(frozen=True)
-class CheckChange:
-    """What became of the check since a run in which it worked."""
+class KeptFile:
+    """A file that a run had written before it was stopped; `href` is "" where no page shows it."""
 
-    words: str
-    before: str
-    after: str
+    path: str
+    href: str
 
 
-def check_change(run: Run, now: datetime, zone: str) -> CheckChange | None:
-    """How the check differs from the last run that got past it; None when it doesn't."""
-    good = (
-        Run.objects.filter(routine_id=run.routine_id, number__lt=run.number, turn_at__isnull=False)
-        .order_by("-number")
-        .first()
-    )
-    if good is None:
-        return None
-    before, after = str(good.snapshot.get("check", "")), str(run.snapshot.get("check", ""))
-    if before == after:
-        return None
-    version = (
-        run.routine.versions.select_related("changed_by")
-        .filter(number__gt=good.version or 0, number__lte=run.version or 0)
-        .order_by("-number")
-        .first()
-    )
-    if version is None:
-        return CheckChange("The check was edited since it last worked.", before, after)
-    who, when = version.changed_by or "Somebody", moment_words(version.changed_at, now, zone)
-    return CheckChange(f"{who} edited the check {when}.", before, after)
+def kept_files(run: Run, steps: Sequence[Step]) -> list[KeptFile]:
+    """The files that it wrote, each once, in the order of their first writing."""
+    written = [step.title for step in steps if step.kind == StepKind.WROTE and not is_open(step)]
+    return [KeptFile(path, _file_href(run, path)) for path in dict.fromkeys(written)]
+
+
+def _file_href(run: Run, path: str) -> str:
+    machine = run.machine
+    if machine is None or machine.deleted_at is not None:
+        return ""
+    folder = str(run.snapshot.get("folder") or run.routine.working_folder)
+    whole = path if path.startswith("~") else f"{folder}/{path}"
+    if not whole.startswith("~/") or ".." in whole:
+        return ""
+    return reverse("file", args=[run.workspace.slug, machine.slug, whole.removeprefix("~/")])
+
+
+def routine_off(run: Run, now: datetime, zone: str) -> str:
+    """Since when the routine is off, beside a run that didn't begin; "" when it is on."""
+    routine = run.routine
+    if routine.enabled or routine.off_at is None or routine.deleted_at is not None:
+        return ""
+    day = day_of(routine.off_at, zone)
+    year = "" if day.year == day_of(now, zone).year else f" {day.year}"
+    return f"Off since {day.day} {day:%B}{year}"

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from zoneinfo import ZoneInfo
 
 from django.urls import reverse
 from django.utils.html import format_html
@@ -9,8 +10,10 @@ from django.utils.html import format_html
 from routines_app.models import AgentRuntime, Run
 from routines_app.producers import asked_by
 from routines_app.rules.money import dollars, took
+from routines_app.rules.said import rounded
 from routines_app.rules.status import Shape
 from routines_app.web.dates import clock_time, moment_words
+from routines_app.web.run_streak import streak_at
 from routines_app.web.run_words import is_over, shape_of
 from routines_app.web.sentence import figures
 
@@ -27,16 +30,35 @@ def title_words(run: Run, now: datetime, zone: str) -> Title:
     """The run's name and, beneath it, who asked and when it ended."""
     due = run.fire.due_at if run.fire.source == "timer" else run.fire.requested_at
     name = f"{run.routine.name}, {moment_words(due, now, zone)}"
-    asked = f"Run {run.number:,}. Asked for {asked_by(run.fire)}"
-    if is_over(run) and run.finished_at and run.effects_begun_at:
-        return Title(name, f"{asked}; ended at {clock_time(run.finished_at, zone)}.")
-    return Title(name, f"{asked}.")
+    return Title(name, f"Run {run.number:,}. {_about(run, now, zone)}")
 
 
-def run_facts(run: Run, now: datetime, zone: str) -> list[tuple[str, str]]:
-    """Pairs of a name and what it is, as text or safe HTML; what doesn't apply is left out."""
+def _about(run: Run, now: datetime, zone: str) -> str:
+    person = run.fire.requested_by
+    if run.waking_at is not None and not is_over(run):
+        began = max(int((now - run.waking_at).total_seconds()), 0)
+        return f"Started {asked_by(run.fire)}, {rounded(began)} before you opened this page."
+    if is_over(run) and run.finished_at and run.turn_at:
+        said = f"Asked for {asked_by(run.fire)}"
+        ended = {Shape.DONE: "finished", Shape.QUIET: "finished"}.get(shape_of(run), "stopped")
+        return f"{said}; {ended} at {clock_time(run.finished_at, zone)}."
+    if person:
+        return f"{person} asked for it with Run it now."
+    if run.fire.source == "timer":
+        said = figures(run.routine.schedule)
+        return f"Asked for {asked_by(run.fire)}, {said[:1].lower()}{said[1:]}."
+    return f"Asked for {asked_by(run.fire)}."
+
+
+def run_facts(run: Run, told: str, now: datetime, zone: str) -> list[tuple[str, str]]:
+    """Pairs of a name and what it is, as text or safe HTML; what doesn't apply is left out.
+
+    `told` says who was told where the page has no part of its own for that.
+    """
     snapshot: dict[str, object] = run.snapshot
     pairs = [("Asked by", _asked_by(run)), ("Due", _lateness(run))]
+    if shape_of(run) is Shape.RING and run.finished_at:
+        pairs.append(("Refused at", f"{_exact(run.finished_at, zone)}, before anything was spent"))
     agent, version = snapshot.get("agent"), snapshot.get("agent_version")
     if agent:
         pairs.append(("Agent", f"{agent}, version {version}" if version else str(agent)))
@@ -49,14 +71,37 @@ def run_facts(run: Run, now: datetime, zone: str) -> list[tuple[str, str]]:
         kept = snapshot["conversation"] == "continued"
         pairs.append(("Conversation", "Continued" if kept else "Fresh"))
     if run.version:
-        page = reverse("routine_versions", args=[run.workspace.slug, run.routine.slug])
-        link = '<a class="link" href="{}#v{}">Version {}</a>'
-        pairs.append(("Definition", format_html(link, page, run.version, run.version)))
+        pairs.append(("Definition", _definition(run, now, zone)))
     if shape_of(run) is Shape.RING:
         pairs.append(("Counts towards", "Nothing: a refusal never turns a routine off"))
     elif run.cause == "ours":
         pairs.append(("Counts towards", "Nothing: it was our doing"))
+    elif streak := streak_at(run):
+        pairs.append(("Counts towards", f"The five in a row: {streak} of five"))
+    rang = told and not told.startswith("Nobody")
+    pairs.append(("Rang" if rang else "Told", told))
     return [(name, words) for name, words in pairs if words]
+
+
+def _definition(run: Run, now: datetime, zone: str) -> str:
+    """The version that it ran, and who saved that and when; a link while the routine is there."""
+    saved = (
+        run.routine.versions.select_related("changed_by").filter(number=run.version or 0).first()
+    )
+    said = f"Version {run.version}"
+    if run.routine.deleted_at is None:
+        page = reverse("routine_versions", args=[run.workspace.slug, run.routine.slug])
+        link = '<a class="link" href="{}#v{}">{}</a>'
+        said = format_html(link, page, run.version, said)
+    if saved is None:
+        return said
+    who, when = saved.changed_by or "somebody", moment_words(saved.changed_at, now, zone)
+    return format_html("{}, saved by {} {}", said, who, when)
+
+
+def _exact(moment: datetime, zone: str) -> str:
+    local = moment.astimezone(ZoneInfo(zone))
+    return f"{local.hour}:{local:%M:%S}"
 
 
 def _asked_by(run: Run) -> str:

@@ -1,6 +1,7 @@
 """A run's row as the facts that its sentence is made of, and the sentence itself."""
 
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from foundation import clock
@@ -14,15 +15,27 @@ from routines_app.web.terminal import without_escapes
 
 
 def sentence_for(
-    run: Run, *, zone: str = "UTC", now: datetime | None = None, place: int = 0, doing: str = ""
+    run: Run,
+    *,
+    zone: str = "UTC",
+    now: datetime | None = None,
+    place: int = 0,
+    doing: str = "",
+    usual_wake: float = 0.0,
 ) -> Sentence:
     """What this run's row says, in the reader's `zone`.
 
-    `place` is its place in the line while it waits; `doing` its latest step while it works.
+    `place` is its place in the line while it waits; `doing` its latest step while it works;
+    `usual_wake` how many seconds its machine usually takes to wake, 0.0 when that isn't known.
     """
+    facts = facts_of(run, zone, now or clock.now(), place, doing)
+    return sentence_of(said_status(run), replace(facts, usual_wake=usual_wake))
+
+
+def said_status(run: Run) -> str:
+    """The status that the page speaks of: a live run that was asked to stop is stopping."""
     stopping = run.stop_asked_at is not None and run.status in LIVE_STATUSES
-    status = RunStatus.STOPPING if stopping else run.status
-    return sentence_of(status, facts_of(run, zone, now or clock.now(), place, doing))
+    return RunStatus.STOPPING if stopping else run.status
 
 
 def facts_of(run: Run, zone: str, now: datetime, place: int = 0, doing: str = "") -> RunFacts:
@@ -41,7 +54,7 @@ def facts_of(run: Run, zone: str, now: datetime, place: int = 0, doing: str = ""
         cap=_whole(snapshot, "cap") or 0,
         elapsed=elapsed(run, now),
         doing=doing or _text(kept, "doing"),
-        command=_text(kept, "command"),
+        command=_text(kept, "command") or _text(snapshot, "check"),
         exit_code=_whole(kept, "exit_code"),
         check_seconds=_number(kept, "check_seconds"),
         last_line=without_escapes(_text(kept, "last_line")),
@@ -56,6 +69,8 @@ def facts_of(run: Run, zone: str, now: datetime, place: int = 0, doing: str = ""
         plan=_text(kept, "plan"),
         script=snapshot.get("runtime") == AgentRuntime.SCRIPT,
         turned_off=kept.get("turned_off") is True,
+        next_allowed=_next_allowed(run, kept, zone),
+        next_worst=_whole(kept, "next_worst") or 0,
     )
 
 
@@ -111,6 +126,14 @@ def _since(run: Run, kept: dict[str, object], zone: str, now: datetime) -> str:
     if day_of(moment, zone) == day_of(run.finished_at or now, zone):
         return clock_time(moment, zone)
     return moment_words(moment, now, zone)
+
+
+def _next_allowed(run: Run, kept: dict[str, object], zone: str) -> str:
+    """When a schedule that came too soon might have come, by what the plan waits."""
+    since, gap = _number(kept, "since_last"), _number(kept, "smallest_gap")
+    if since is None or gap is None:
+        return ""
+    return clock_time(run.fire.due_at + timedelta(seconds=gap - since), zone)
 
 
 def _other_run(kept: dict[str, object], zone: str) -> str:

@@ -2,14 +2,29 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import cast
 
 from routines_app.agents.turn import StepKind
-from routines_app.models import Step
+from routines_app.models import Run, Step
 from routines_app.rules.money import dollars, took
+from routines_app.rules.status import RunStatus
+from routines_app.web.dates import clock_time
+from routines_app.web.templatetags.words import size
 from routines_app.web.terminal import without_escapes
 
+# What a step that is open is called, and one whose end nobody knows.
+_AT_IT = {
+    StepKind.WOKE: "Waking",
+    StepKind.CHECK: "Checking",
+    StepKind.RAN: "Running",
+    StepKind.READ: "Reading",
+    StepKind.WROTE: "Writing",
+    StepKind.LISTED: "Listing",
+}
+SHOWN = 4_000  # characters of one step that its page holds; the rest is a click away
+SHOWN_IN_ALL = 48_000  # of all steps together
 _LABELS = {
     StepKind.WOKE: "Woke",
     StepKind.CHECK: "Check",
@@ -24,7 +39,10 @@ _LABELS = {
 
 @dataclass(frozen=True)
 class TranscriptLine:
-    """One step. `label` is empty for what the agent said; `note` stands at the right."""
+    """One step. `label` is empty for what the agent said; `note` stands at the right.
+
+    `number` 0 is a line of ours that is no step. `left_out` characters of it aren't shown.
+    """
 
     number: int
     offset: str
@@ -34,6 +52,7 @@ class TranscriptLine:
     note: str
     mute: bool
     open: bool
+    left_out: int = 0
 
     @property
     def said(self) -> bool:
@@ -48,7 +67,57 @@ def transcript(
     `by_cost` shows what each cost in place of what it took: where the money went. `all_open`
     shows the output of every command, as of a script, which has only one.
     """
-    return [_line(step, began, by_cost, all_open) for step in steps]
+    lines, left = [], SHOWN_IN_ALL
+    for step in steps:
+        line = _bounded(_line(step, began, by_cost, all_open), left)
+        left -= len(line.content)
+        lines.append(line)
+    return lines
+
+
+def _bounded(line: TranscriptLine, left: int) -> TranscriptLine:
+    """The line with as much of its text as there is room for, cut at the end of a line."""
+    room = max(min(SHOWN, left), 0)
+    if len(line.content) <= room:
+        return line
+    shown = line.content[:room]
+    whole_lines = shown.rpartition("\n")[0]
+    shown = whole_lines or shown
+    return replace(line, content=shown, left_out=len(line.content) - len(shown))
+
+
+def at_now(run: Run, now: datetime) -> TranscriptLine | None:
+    """The step that is open while a run is live; None when none is."""
+    title = str(run.doing.get("title", ""))[:500]
+    if not title or run.finished_at is not None:
+        return None
+    label = _AT_IT.get(str(run.doing.get("kind", "")), "At it")  # type: ignore[call-overload]
+    began = run.waking_at or run.queued_at
+    offset = _offset((now - began).total_seconds())
+    return TranscriptLine(0, offset, label, without_escapes(title), "", "now", True, False)
+
+
+def closing(run: Run, began: datetime, zone: str) -> TranscriptLine | None:
+    """What ended a run that was stopped or broken off, as the last line; None for the others."""
+    if run.finished_at is None or run.effects_begun_at is None:
+        return None
+    offset = _offset((run.finished_at - began).total_seconds())
+    at = clock_time(run.finished_at, zone)
+    match run.status:
+        case RunStatus.FAIL_RESTART:
+            what, title = "Interrupted", "our servers restarted"
+        case RunStatus.STOP_PERSON:
+            what, title = "Stopped", f"by {run.facts.get('person') or 'a person'}"
+        case RunStatus.STOP_DELETED:
+            what, title = "Stopped", "the routine was deleted"
+        case RunStatus.STOP_COST:
+            worst = run.facts.get("next_worst")
+            money = f" up to {dollars(worst)}" if isinstance(worst, int) else " more than was left"
+            what, title, at = "Stopped", f"the next request could have cost{money}", "$0.00"
+        case _:
+            return None
+    mute = run.status == RunStatus.STOP_COST
+    return TranscriptLine(0, offset, what, title, "", at, mute, False)
 
 
 def tally(kinds: Iterable[str]) -> str:
@@ -64,19 +133,42 @@ def tally(kinds: Iterable[str]) -> str:
 
 def _line(step: Step, began: datetime, by_cost: bool, all_open: bool) -> TranscriptLine:
     said = step.kind == StepKind.SAID
+    unknown = step.facts.get("outcome") == "unknown"
     return TranscriptLine(
         number=step.number,
         offset=_offset((step.at - began).total_seconds()),
-        label="" if said else _LABELS.get(StepKind(step.kind), "Step") if _known(step) else "Step",
-        title=without_escapes(step.title),
+        label="" if said else _label(step, unknown),
+        title=without_escapes(_title(step)),
         content=without_escapes((step.content or step.title) if said else step.content),
-        note=dollars(step.cost) if by_cost and not said else _note(step),
-        mute=step.kind in (StepKind.WOKE, StepKind.CHECK, StepKind.NOTE),
+        note="outcome not known" if unknown else _figure(step, by_cost and not said),
+        mute=unknown or step.kind in (StepKind.WOKE, StepKind.CHECK, StepKind.NOTE),
         open=step.kind == StepKind.CHECK
         or bool(step.facts.get("interrupted"))
         or bool(step.facts.get("exit_code"))
         or (all_open and step.kind == StepKind.RAN),
     )
+
+
+def _label(step: Step, unknown: bool) -> str:
+    if not _known(step):
+        return "Step"
+    kind = StepKind(step.kind)
+    if unknown:
+        return _AT_IT.get(kind, "At it")
+    if kind is StepKind.WOKE and step.facts.get("already"):
+        return "Awake"
+    return _LABELS.get(kind, "Step")
+
+
+def _title(step: Step) -> str:
+    """A machine that had to be woken was asleep; any other title is as it was written."""
+    if step.kind == StepKind.WOKE and step.facts.get("already") is False:
+        return f"{step.title} from sleep"
+    return step.title
+
+
+def _figure(step: Step, by_cost: bool) -> str:
+    return dollars(step.cost) if by_cost else _note(step)
 
 
 def _known(step: Step) -> bool:
@@ -93,6 +185,10 @@ def _note(step: Step) -> str:
         parts.append(f"exit {code}")
     if step.kind == StepKind.CHECK:
         parts.append(dollars(step.cost))
+    elif step.kind == StepKind.WROTE and isinstance(facts.get("bytes"), int):
+        parts.append(size(cast(int, facts["bytes"])))
+    elif step.kind == StepKind.FINISHED and "changed" in facts:
+        parts.append("something changed" if facts["changed"] else "nothing changed")
     elif isinstance(lines, int):
         parts.append(f"{lines:,} line" if lines == 1 else f"{lines:,} lines")
     elif step.kind in (StepKind.RAN, StepKind.WOKE) or step.seconds:

@@ -1,16 +1,46 @@
-// Follows a live run: stays at the newest line unless the reader has scrolled up, then says how
-// many lines are new.
+// A run's page. While the run is live: it stays at the newest line unless the reader has scrolled
+// up, then says how many lines are new; and it tells a screen reader what the run is at, at most
+// every ten seconds. Stop asks again in a dialog; without script its link is a page that asks.
+
+const SAY_EVERY = 10_000; // milliseconds
+const KEY = "routines.aloud";
+
+const page = () => document.querySelector("#run-page");
+const lines = () => document.querySelectorAll("#steps > li");
+const atEnd = () => window.innerHeight + window.scrollY >= document.body.scrollHeight - 160;
 
 let following = true;
 let unseen = 0;
+let before = lines().length;
 
-const atEnd = () => window.innerHeight + window.scrollY >= document.body.scrollHeight - 160;
-const note = () => document.querySelector("[data-follow]");
-
+// What is new is one link to its first line, in place of "Following live".
 function show() {
-  const words = note();
+  const words = document.querySelector("[data-follow]");
   if (!words) return;
-  words.textContent = unseen ? `${unseen} new line${unseen === 1 ? "" : "s"}` : "Following live";
+  if (!unseen) {
+    words.textContent = following ? "Following live" : "Not following";
+    document.querySelector(".newlines")?.remove();
+    return;
+  }
+  const said = `${unseen} new line${unseen === 1 ? "" : "s"}`;
+  words.textContent = said;
+  let jump = document.querySelector(".newlines");
+  if (!jump) {
+    jump = document.createElement("button");
+    jump.type = "button";
+    jump.className = "btn newlines";
+    jump.addEventListener("click", toEnd);
+    page().append(jump);
+  }
+  jump.textContent = said;
+}
+
+function toEnd() {
+  following = true;
+  unseen = 0;
+  const all = lines();
+  all[all.length - 1]?.scrollIntoView({ block: "center" });
+  show();
 }
 
 window.addEventListener("scroll", () => {
@@ -19,16 +49,77 @@ window.addEventListener("scroll", () => {
   show();
 }, { passive: true });
 
-let before = document.querySelectorAll("#steps > li").length;
-document.addEventListener("htmx:afterSettle", () => {
-  const lines = document.querySelectorAll("#steps > li");
-  const added = lines.length - before;
-  before = lines.length;
-  if (added <= 0 || !note()) return;
-  if (following && unseen === 0 && lines.length > 6) {
-    lines[lines.length - 1].scrollIntoView({ block: "nearest" });
-  } else if (!following) {
+function grown() {
+  const all = lines();
+  const added = all.length - before;
+  before = all.length;
+  if (added <= 0 || !page()?.hasAttribute("data-live")) return;
+  if (!following) {
     unseen += added;
+  } else if (all.length > 6) {
+    all[all.length - 1].scrollIntoView({ block: "nearest" });
   }
   show();
+}
+
+// What it is at, said by a status region that no swap replaces. The end is said too.
+let said = document.querySelector("#now")?.dataset.say ?? "";
+let saidAt = Date.now();
+let waits = 0;
+
+function sentence() {
+  const now = document.querySelector("#now")?.dataset.say;
+  return now ?? document.querySelector(".ending .say")?.textContent.trim() ?? "";
+}
+
+function announce() {
+  waits = 0;
+  const words = sentence();
+  if (!words || words === said) return;
+  const left = saidAt + SAY_EVERY - Date.now();
+  if (left > 0) {
+    waits = setTimeout(announce, left);
+    return;
+  }
+  said = words;
+  saidAt = Date.now();
+  document.querySelector("#announce").textContent = words;
+}
+
+// "Read new lines aloud" makes the list of steps speak; it is off until somebody chooses it.
+function aloud() {
+  const box = document.querySelector("[data-aloud]");
+  if (!box) return;
+  box.closest("label").hidden = false;
+  box.checked = localStorage.getItem(KEY) === "yes";
+  const speak = () => {
+    document.querySelector("#steps").setAttribute("aria-live", box.checked ? "polite" : "off");
+    localStorage.setItem(KEY, box.checked ? "yes" : "no");
+  };
+  speak();
+  box.addEventListener("change", speak);
+}
+
+document.addEventListener("htmx:afterSettle", () => {
+  grown();
+  if (!waits) announce();
 });
+
+document.addEventListener("click", async (event) => {
+  const opens = event.target.closest("[data-dialog]");
+  if (opens) {
+    event.preventDefault();
+    document.getElementById(opens.dataset.dialog).showModal();
+    return;
+  }
+  const copies = event.target.closest("[data-copy]");
+  if (copies && navigator.clipboard) {
+    event.preventDefault();
+    const answer = await fetch(copies.href);
+    if (!answer.ok) return window.location.assign(copies.href);
+    await navigator.clipboard.writeText(await answer.text());
+    copies.textContent = copies.dataset.copy;
+  }
+});
+
+aloud();

@@ -1,0 +1,123 @@
+"""What went wrong with a run, as sentences: stopped by a limit, or failed."""
+
+from routines_app.rules.money import dollars, took
+from routines_app.rules.said import (
+    Act,
+    RunFacts,
+    Sentence,
+    capital,
+    full_stop,
+    rounded,
+    two,
+    while_at,
+)
+from routines_app.rules.status import RunStatus
+
+CHANGE = Act("edit_work", "Change what it does")
+
+
+def failure(status: RunStatus, facts: RunFacts) -> Sentence:
+    """The sentence of a failure. Raises AssertionError for a status that is none."""
+    match status:
+        case (
+            RunStatus.FAIL_CHECK_MISSING
+            | RunStatus.FAIL_CHECK_DENIED
+            | RunStatus.FAIL_CHECK_TIMEOUT
+            | RunStatus.FAIL_CHECK_CRASH
+        ):
+            return _check_failed(status, facts)
+        case RunStatus.STOP_COST:
+            at = f"Stopped at {dollars(facts.spent)} of {dollars(facts.cap)}{while_at(facts)}."
+            second = "What it had written was kept."
+            if facts.next_worst > facts.cap - facts.spent > 0:
+                left = dollars(facts.cap - facts.spent)
+                next_one = f"The next request could have cost {dollars(facts.next_worst)}"
+                second = f"{second} {next_one}, and {left} was left, so it wasn’t sent."
+            return Sentence("Hit its cost cap.", at, second, Act("raise_cap", "Raise the cap"))
+        case RunStatus.STOP_TIME:
+            limit = took(facts.limit_seconds) if facts.limit_seconds else took(facts.elapsed)
+            if facts.variant == "steps":
+                limit = "its last allowed step"
+            return Sentence(
+                "Ran out of time.",
+                f"Stopped at {limit}{while_at(facts)}.",
+                "What it had written was kept.",
+                Act("allow_longer", "Allow longer"),
+            )
+        case RunStatus.FAIL_MODEL:
+            what = facts.variant or "didn’t answer after three tries"
+            rest = f"The model {full_stop(what)}"
+            if facts.reason and facts.reason not in what:
+                rest = f"{rest} It said: {full_stop(facts.reason)}"
+            kept = "What it had read was kept."
+            return Sentence("Failed.", rest, kept, Act("run_now", "Run it now"))
+        case RunStatus.FAIL_TOOL:
+            tool = facts.variant or "A tool"
+            why = full_stop(facts.reason or "it gave no reason")
+            return Sentence("Failed.", f"{tool} refused: {why}", act=CHANGE)
+        case RunStatus.FAIL_SCRIPT:
+            code = f"exit {facts.exit_code}" if facts.exit_code is not None else "an error"
+            return Sentence(
+                "Failed.",
+                f"The script ended with {code}.",
+                facts.last_line,
+                Act("see_output", "See the output"),
+            )
+        case RunStatus.FAIL_AGENT:
+            why = full_stop(facts.reason or "it gave no reason")
+            return Sentence("Failed.", f"It said it couldn’t finish: {why}", act=CHANGE)
+        case RunStatus.FAIL_RESTART:
+            at = f" {rounded(facts.elapsed)} in" if facts.elapsed else ""
+            back = f": the {dollars(facts.spent)} it had spent is refunded" if facts.spent else ""
+            return Sentence(
+                "Interrupted.",
+                f"Our servers restarted{at}.",
+                f"That’s on us{back}. What it wrote was kept. It wasn’t repeated, so nothing was "
+                "posted twice.",
+                Act("run_now", "Run it now"),
+            )
+        case RunStatus.FAIL_EMPTY:
+            what = facts.variant or f"ran, spent {dollars(facts.spent)} and produced nothing"
+            return Sentence("Failed.", f"It {full_stop(what)}", act=CHANGE)
+        case RunStatus.FAIL_MACHINE:
+            what = _MACHINE_TROUBLES.get(facts.variant, "stopped answering")
+            reason = full_stop(facts.reason) if facts.reason else ""
+            see = Act("start_machine", f"See {facts.machine}")
+            at = f"{_named(facts)} {what}{while_at(facts)}."
+            return Sentence("Failed.", at, reason, see)
+        case RunStatus.FAIL_PLATFORM:
+            what = facts.reason or "We couldn’t start it in three tries."
+            return Sentence(
+                "Failed.", f"{what} That’s on us.", "We’ve been told.", Act("run_now", "Run it now")
+            )
+        case _:
+            raise AssertionError(f"{status} isn't a failure")
+
+
+_MACHINE_TROUBLES = {
+    "memory": "ran out of memory",
+    "disk": "has no room left on its disk",
+    "silent": "stopped answering",
+    "refused": "refused",
+}
+
+
+def _check_failed(status: RunStatus, facts: RunFacts) -> Sentence:
+    fix = Act("edit_check", "Fix the check")
+    exit_words = f"exit {facts.exit_code}" if facts.exit_code is not None else ""
+    last = facts.last_line
+    match status:
+        case RunStatus.FAIL_CHECK_MISSING:
+            named = f" called “{facts.command}”" if facts.command else " that the check names"
+            return Sentence("Failed.", f"{_named(facts)} has no command{named}.", exit_words, fix)
+        case RunStatus.FAIL_CHECK_DENIED:
+            return Sentence("Failed.", "The check isn’t allowed to run that file.", exit_words, fix)
+        case RunStatus.FAIL_CHECK_TIMEOUT:
+            limit = f"{facts.limit_seconds or 60:g} seconds"
+            return Sentence("Failed.", f"The check was still going after {limit}.", last, fix)
+        case _:
+            return Sentence("Failed.", "The check crashed.", two(exit_words, last, ". "), fix)
+
+
+def _named(facts: RunFacts) -> str:
+    return capital(facts.machine) if facts.machine == "the machine" else facts.machine
