@@ -97,6 +97,7 @@ def routine_page(request: WorkspaceRequest, workspace_slug: str, slug: str) -> H
         "routine": routine,
         "may_run": request.membership.may(Role.MEMBER),
         "may_edit": may_edit(request, routine),
+        "is_admin": request.membership.may(Role.ADMIN),
         "key": uuid.uuid4(),
         "kind": kind,
         "older_query": urlencode({"show": kind.code} if kind.code else {}),

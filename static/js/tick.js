@@ -76,11 +76,16 @@ function swap(fresh, mine) {
   return all;
 }
 
+const answered = (ok) => {
+  document.dispatchEvent(new CustomEvent("answered", { detail: { ok } }));
+};
+
 async function ask(mine = false) {
   asked = Date.now();
   const headers = { "HX-Request": "true", "HX-Trigger": "tick" };
   if (etag && !mine) headers["If-None-Match"] = etag;
   const answer = await fetch(location.href, { headers, cache: "no-store" });
+  answered(answer.status < 500);
   wait = Number(answer.headers.get("X-Tick")) || 60;
   if (answer.status !== 200 || answer.redirected) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -93,11 +98,11 @@ const seen = () => document.visibilityState === "visible" && navigator.onLine;
 const due = () => Date.now() - asked >= wait * 1000;
 
 async function tick() {
-  if (seen() && due()) await ask().catch(() => {}); // the page says when it is offline
+  if (seen() && due()) await ask().catch(() => answered(false));
   setTimeout(tick, 1000);
 }
 setTimeout(tick, 1000);
 document.addEventListener("visibilitychange", () => {
   wait = Math.min(wait, 5); // whoever comes back to the tab doesn't wait a minute
 });
-document.addEventListener("refresh", () => ask(true).catch(() => {}));
+document.addEventListener("refresh", () => ask(true).catch(() => answered(false)));
