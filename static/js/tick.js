@@ -50,13 +50,15 @@ function freshenRows(part, now, mine) {
   const before = rowsOf(part);
   const after = rowsOf(now);
   const grows = "grows" in part.dataset && before.length > 0;
-  if (!grows && named(before) !== named(after)) return freshen(part, now, mine);
-  let all = true;
+  const moved = !grows && named(before) !== named(after);
+  if (moved && !mine && !held(part)) return freshen(part, now);
+  let all = !moved; // rows change their places once nobody is among them
   const added = [];
   for (const row of after) {
     const old = part.querySelector(`#${CSS.escape(row.id)}`);
-    if (!old) added.push(row);
-    else if (!freshenRow(old, row, mine)) all = false;
+    if (!old) {
+      if (grows) added.push(row);
+    } else if (!freshenRow(old, row, mine)) all = false;
   }
   for (const row of added.reverse()) {
     part.prepend(row);
