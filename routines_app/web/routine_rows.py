@@ -42,9 +42,10 @@ WHERE r.workspace_id = %s AND r.deleted_at IS NULL
 _RANGE = f"""
 SELECT s.*, t.* FROM (SELECT %s::bigint AS id) r
 CROSS JOIN LATERAL (
-    SELECT count(*), count(*) FILTER (WHERE effects_begun_at IS NOT NULL),
+    SELECT count(*),
+           count(*) FILTER (WHERE effects_begun_at IS NOT NULL AND finished_at IS NOT NULL),
            count(*) FILTER (WHERE status = ANY(%s)),
-           COALESCE(sum(spent) FILTER (WHERE cause <> 'ours'), 0)
+           COALESCE(sum(spent) FILTER (WHERE cause <> 'ours' AND finished_at IS NOT NULL), 0)
     FROM routines_app_run
     WHERE routine_id = r.id AND number > COALESCE((
         SELECT number FROM routines_app_run WHERE routine_id = r.id AND queued_at < %s
@@ -98,8 +99,9 @@ class Past:
 
 @dataclass(frozen=True)
 class Sums:
-    """What a range comes to: rows, runs in which a check or a turn began, refusals, money spent
-    (micro-dollars); and what is typical, of whichever range."""
+    """What a range comes to: rows, ended runs in which a check or a turn began, refusals, and the
+    money that those cost (micro-dollars); and what is typical, of whichever range. As in the
+    totals, a run that goes on isn't in it yet."""
 
     rows: int
     runs: int
