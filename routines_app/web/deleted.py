@@ -64,11 +64,10 @@ def history(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpRe
     now, zone = clock.now(), request.user.zone
     asked = request.GET.get("before", "")
     before = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 10 else None
-    kind = FILTERS[0]
-    if before is None:
-        shown = history_of(newest_runs(routine, PAGE + 1), kind, now, zone)
+    if before is not None:
+        shown = older_history(routine, before, FILTERS[0], now, zone)
     else:
-        shown = older_history(routine, before, kind, now, zone)
+        shown = history_of(newest_runs(routine, PAGE + 1), FILTERS[0], now, zone)
     context = {
         "routine": routine,
         "deleted_words": deleted_words(routine, now, zone),

@@ -49,7 +49,6 @@ from routines_app.web.routine_past import (
     sums_of,
     within,
 )
-from routines_app.web.routine_rows import typical_of
 from routines_app.web.sentence import spoken_sentence
 
 log = structlog.get_logger()
@@ -98,6 +97,7 @@ def routine_page(request: WorkspaceRequest, workspace_slug: str, slug: str) -> H
         "routine": routine,
         "may_run": request.membership.may(Role.MEMBER),
         "may_edit": may_edit(request, routine),
+        "is_admin": request.membership.may(Role.ADMIN),
         "key": uuid.uuid4(),
         "kind": kind,
         "older_query": urlencode({"show": kind.code} if kind.code else {}),
@@ -156,7 +156,7 @@ def _panel(
     return {
         "beats": beats_of(routine, drawn, now, zone),
         "sums": sums,
-        "panel_words": panel_words(sums, typical_of([routine.pk]).get(routine.pk)),
+        "panel_words": panel_words(sums),
         "drawn": len(drawn) if len(drawn) < sums.rows else 0,
         "accounted": _accounted(routine, now),
     }
