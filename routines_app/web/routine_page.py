@@ -28,7 +28,7 @@ from routines_app.web.access import WorkspaceRequest, in_workspace, role_too_low
 from routines_app.web.back import back_to
 from routines_app.web.cold import about, back_words
 from routines_app.web.coming import next_five, place_of
-from routines_app.web.dates import ahead, axis_day, day_of, moment_words
+from routines_app.web.dates import axis_day, day_of, moment_words
 from routines_app.web.failures import Failure, failures_before
 from routines_app.web.history import history_of
 from routines_app.web.routine_rows import off_words, typical_of
@@ -287,11 +287,3 @@ def switch_off(request: WorkspaceRequest, workspace_slug: str, slug: str) -> Htt
     turn_off(routine, request.user)
     messages.info(request, f"{routine.name} is off.")
     return back_to(request, reverse("routine", args=[workspace_slug, slug]))
-
-
-def next_words(routine: Routine, now: datetime, zone: str) -> str:
-    """When it runs next, as a sentence carries it on; empty when it doesn't."""
-    if not routine.enabled or routine.next_fire_at is None:
-        return ""
-    at = routine.next_fire_at
-    return f"{moment_words(at, now, zone)}, {ahead(at, now, zone)}"

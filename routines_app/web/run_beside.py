@@ -4,6 +4,7 @@ files that were kept."""
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from statistics import median_low
 
 from django.urls import reverse
 
@@ -13,6 +14,7 @@ from routines_app.rules import estimate as rules
 from routines_app.rules.money import dollars
 from routines_app.rules.status import RunStatus, Shape
 from routines_app.web.dates import clock_time, count_words, day_heading, day_of, moment_words
+from routines_app.web.routine_rows import Typical
 from routines_app.web.run_look import is_open
 from routines_app.web.run_words import sentence_for, shape_of
 
@@ -24,6 +26,7 @@ class Neighbour:
     number: int
     shape: Shape
     when: str
+    word: str
     text: str
 
 
@@ -48,9 +51,9 @@ def after_this(run: Run, now: datetime, zone: str) -> Neighbour | None:
     due, today = found.fire.due_at, day_of(now, zone)
     same = day_of(due, zone) == day_of(run.fire.due_at, zone)
     when = clock_time(due, zone) if same else day_heading(day_of(due, zone), today)
-    return Neighbour(
-        found.number, shape_of(found), when, sentence_for(found, zone=zone, now=now).text
-    )
+    said = sentence_for(found, zone=zone, now=now)
+    word, text = said.lead.removesuffix("."), said.rest or said.second
+    return Neighbour(found.number, shape_of(found), when, word, text[:1].upper() + text[1:])
 
 
 def lately(run: Run, now: datetime, zone: str) -> str:
@@ -81,6 +84,19 @@ def _span(start: datetime, end: datetime, zone: str) -> str:
     month = "" if (first.year, first.month) == (last.year, last.month) else f" {first:%B}"
     year = "" if first.year == last.year else f" {first.year}"
     return f", {first.day}{month}{year} to {last.day} {last:%B}"
+
+
+def usual_quiet(run: Run) -> Typical | None:
+    """What a check that finds nothing usually takes here: the median of the last twenty."""
+    quiet = Run.objects.filter(
+        routine_id=run.routine_id, status=RunStatus.NOTHING_TO_DO, number__lt=run.number
+    ).order_by("-number")
+    lengths = [
+        (ended - began).total_seconds()
+        for began, ended in quiet.values_list("waking_at", "finished_at")[:20]
+        if began and ended
+    ]
+    return Typical(0, median_low(lengths)) if len(lengths) > 2 else None
 
 
 def higher_caps(run: Run, now: datetime) -> list[HigherCap]:

@@ -12,6 +12,7 @@ from routines_app.configure.models import Unusable, model_for
 from routines_app.fires import place_in_line
 from routines_app.models import AgentRuntime, Routine, Run
 from routines_app.rules import zones
+from routines_app.rules.said import rounded
 from routines_app.rules.schedule import next_occurrence
 from routines_app.rules.status import RunStatus, Shape
 from routines_app.web import run_beside as beside
@@ -21,12 +22,12 @@ from routines_app.web.agent_text import Made, made_of
 from routines_app.web.dates import moment_words
 from routines_app.web.memory import memory_diff
 from routines_app.web.progress import meters, track
-from routines_app.web.routine_page import may_edit, memory_link, next_words
+from routines_app.web.routine_page import may_edit, memory_link
 from routines_app.web.routine_rows import typical_of
 from routines_app.web.run_changed import changed_since_it_worked
 from routines_app.web.run_ending import ending_of
 from routines_app.web.run_facts import run_facts, title_words
-from routines_app.web.run_live import doing_of, usual_wake, when_it_ends
+from routines_app.web.run_live import carries_on, doing_of, usual_wake, when_it_ends
 from routines_app.web.run_look import to_look_at
 from routines_app.web.run_money import ledger_of
 from routines_app.web.run_told import tellings
@@ -59,10 +60,13 @@ def page_context(request: WorkspaceRequest, run: Run, after: int = 0) -> dict[st
     over = is_over(run)
     may = may_of(request, run.routine)
     # a live page asks each second: the contents of steps that it has are left in the database
-    outline = list(run.steps.order_by("number").values_list("number", "kind", "title"))
+    found = run.steps.order_by("number").values_list("number", "kind", "title", "facts__outcome")
+    outline = [(number, kind, title) for number, kind, title, _ in found]
+    ended = [kind for _, kind, _, outcome in found if outcome is None]
     steps = list(run.steps.filter(number__gt=after).order_by("number"))
     deliveries = list(run.deliveries.order_by("id"))
     told = tellings(run, deliveries, zone)
+    quiet = run.status == RunStatus.NOTHING_TO_DO
     typical = typical_of([run.routine_id], but_not=run.pk).get(run.routine_id)
     sentence = sentence_for(
         run,
@@ -83,7 +87,9 @@ def page_context(request: WorkspaceRequest, run: Run, after: int = 0) -> dict[st
         "phase": said_status(run),
         "chip_word": sentence.lead.removesuffix("."),
         "track": track(run, deliveries, now, zone),
-        "meters": meters(run, typical, len(outline), tally(kind for _, kind, _ in outline), now),
+        "meters": meters(
+            run, beside.usual_quiet(run) if quiet else typical, len(outline), tally(ended), now
+        ),
         "lines": transcript(
             steps,
             began,
@@ -94,6 +100,7 @@ def page_context(request: WorkspaceRequest, run: Run, after: int = 0) -> dict[st
         "how": _how_heading(run),
         "told": told,
         "typical": typical,
+        "typical_length": rounded(typical.seconds) if typical else "",
         "may": may,
         "key": uuid.uuid4(),
     }
@@ -102,7 +109,7 @@ def page_context(request: WorkspaceRequest, run: Run, after: int = 0) -> dict[st
     return context | {
         "at_now": at_now(run, now),
         "facts": run_facts(run, "", now, zone),
-        "next_words": next_words(run.routine, now, zone),
+        "next_words": carries_on(run.routine, now, zone),
         "when_it_ends": when_it_ends(str(run.snapshot.get("notify") or run.routine.notify)),
     }
 

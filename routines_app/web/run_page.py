@@ -10,8 +10,8 @@ from routines_app.delivery.attention import mark_read
 from routines_app.models import Notice, Run
 from routines_app.runner.stop import ask_to_stop
 from routines_app.web.access import WorkspaceRequest, in_workspace
-from routines_app.web.routine_page import next_words
 from routines_app.web.run_context import page_context
+from routines_app.web.run_live import carries_on
 from routines_app.web.run_words import is_over
 
 STOP_POLLING = 286  # htmx ends a poll that answers with this
@@ -41,7 +41,7 @@ def stop_run(
     if request.method == "POST":
         ask_to_stop(run, request.user)
     elif not is_over(run) and run.stop_asked_at is None:
-        next_at = next_words(run.routine, clock.now(), request.user.zone)
+        next_at = carries_on(run.routine, clock.now(), request.user.zone)
         context = {"run": run, "routine": run.routine, "next_words": next_at}
         return render(request, "runs/stop.html", context)
     return redirect("run", workspace_slug, slug, number)

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 
 from routines_app.models import Delivery, Run
-from routines_app.rules.status import RunStatus, Shape
+from routines_app.rules.status import Rings, RunStatus, Shape
 from routines_app.web.dates import clock_time
 from routines_app.web.progress import channel_name
 from routines_app.web.run_words import is_over, shape_of
 
+_RING = frozenset(status.value for status in RunStatus if status.rings is not Rings.NO)
 NAMED = 4  # people who have read it, before the rest are counted
 
 
@@ -96,4 +97,5 @@ def _not_asked_for(run: Run) -> str:
         case RunStatus.STOP_PERSON | RunStatus.STOP_DELETED:
             return "a person ended it"
         case _:
-            return "this doesn’t ring"
+            rings = run.status in _RING
+            return "the bell said it once already" if rings else "this doesn’t ring"

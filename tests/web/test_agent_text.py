@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from routines_app.web.agent_text import agent_html
+from routines_app.web.agent_text import MOST_HTML, agent_html, made_of
 from routines_app.web.memory import DiffLine, memory_diff
 
 PAYLOADS = [
@@ -28,7 +28,7 @@ PAYLOADS = [
 ]
 ALLOWED = re.compile(
     r"</?(a|blockquote|br|code|del|em|h3|h4|hr|li|ol|p|pre|s|small|strong|table|tbody|td|th|thead"
-    r"|tr|ul)(\s(href|title|rel)=\"[^\"<>]*\")*\s*/?>"
+    r"|tr|ul)(\s(href|title|rel|class|scope)=\"[^\"<>]*\")*\s*/?>"
 )
 
 
@@ -67,3 +67,18 @@ def test_memory_shows_what_was_learnt() -> None:
 )
 def test_an_address_that_only_a_browser_understands_shows_its_host(address: str) -> None:
     assert "<small>evil.example</small>" in agent_html(f"[a](<{address}>)")
+
+
+def test_figures_stand_at_the_right_without_a_style() -> None:
+    html = agent_html("| a | b |\n|---|--:|\n| x | 2 |")
+    assert '<th scope="col" class="n">b</th>' in html or '<th class="n" scope="col">b</th>' in html
+    assert '<td class="n">2</td>' in html and "style" not in html
+
+
+def test_a_long_text_is_cut_at_a_line_and_says_how_much_is_left() -> None:
+    text = "\n".join(["|a|b|", "|-|-|", *["|x|y|"] * 11_000])
+    made = made_of(text)
+    assert len(made.html) <= MOST_HTML and made.html.endswith("</tbody>\n</table>\n")
+    assert 0 < made.left_out < len(text)
+    assert made_of(text) is made  # the same text is read once
+    assert made_of("short").left_out == 0

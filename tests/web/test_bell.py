@@ -55,7 +55,7 @@ def test_what_needs_someone_stands_first_in_its_own_words_with_one_act(
     assert "Two rang in seven days." in page
     needs = section(page, "Needs someone")
     assert "Competitor prices" in needs
-    assert "has no command called &quot;gti&quot;" in needs
+    assert "has no command called “gti”" in needs
     assert "Fix the check" in needs
     assert "Morning brief" not in needs
     assert "Sent it." in page
