@@ -9,7 +9,9 @@ from django.db import connection, transaction
 from django.http import HttpRequest, HttpResponseRedirect
 from django.urls import reverse
 
-from accounts.models import Membership, Role, User
+from accounts.invite import invitation_of
+from accounts.models import Invitation, InvitationState, Membership, Role, User
+from foundation import clock
 
 _SIGN_UP_LOCK = 7_310_642_001  # any number of our own, the same in every process
 
@@ -31,6 +33,18 @@ def sign_up_open() -> bool:
     return bool(settings.OPEN_SIGNUP) or not User.objects.exists()
 
 
+INVITED = "invitation"  # where the session keeps the secret of the link that was followed
+
+
+def invited_here(request: HttpRequest) -> Invitation | None:
+    """The invitation whose link this browser has followed, while it waits; else None."""
+    secret = request.session.get(INVITED)
+    found = invitation_of(secret) if isinstance(secret, str) else None
+    if found is None or found.state(clock.now()) is not InvitationState.WAITING:
+        return None
+    return found
+
+
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     """allauth's behaviour with the product's rules and words."""
 
@@ -47,15 +61,15 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        return sign_up_open()
+        return sign_up_open() or invited_here(request) is not None
 
     def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
         """Store a new person. Where only the first may sign up, two at the same instant are told
-        apart here: the second finds the place taken."""
+        apart here: the second finds the place taken. Whoever was invited may always."""
         with transaction.atomic():
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_SIGN_UP_LOCK])
-            if not sign_up_open():
+            if not self.is_open_for_signup(request):
                 raise ImmediateHttpResponse(HttpResponseRedirect(reverse("account_signup")))
             saved: User = super().save_user(request, user, form, commit)
             return saved

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, ClassVar
 
@@ -111,3 +112,57 @@ class Membership(models.Model):
     def may(self, needed: Role) -> bool:
         """Whether this role reaches `needed`."""
         return Role(self.role).at_least(needed)
+
+
+class InvitationState(StrEnum):
+    """Where an invitation is: it waits, or it has ended in one of three ways."""
+
+    WAITING = "waiting"
+    USED = "used"
+    EXPIRED = "expired"
+    TAKEN_BACK = "taken_back"
+
+
+class Invitation(models.Model):
+    """A way into a workspace for somebody who has its link. The link works once, until it expires.
+
+    Only the digest of the link's secret is kept, so nobody can read the link afterwards.
+    """
+
+    key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="invitations")
+    email = models.EmailField()
+    role = models.CharField(max_length=8)
+    digest = models.CharField(max_length=64, unique=True)  # SHA-256 of the secret, in hexadecimal
+    invited_by = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    made_at = models.DateTimeField(default=clock.now)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True, blank=True)
+    used_by = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    taken_back_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "email"],
+                condition=models.Q(used_at__isnull=True, taken_back_at__isnull=True),
+                name="one_open_invitation_each",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(role__in=["viewer", "member", "admin"]),
+                name="invitation_role_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.email} to {self.workspace}"
+
+    def state(self, now: datetime) -> InvitationState:
+        """Where it is at `now`."""
+        if self.used_at is not None:
+            return InvitationState.USED
+        if self.taken_back_at is not None:
+            return InvitationState.TAKEN_BACK
+        return InvitationState.EXPIRED if self.expires_at <= now else InvitationState.WAITING

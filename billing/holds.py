@@ -51,6 +51,12 @@ def take_hold(
         return missing
 
 
+FREE_HOLD = (
+    "UPDATE billing_hold SET freed_at = %(now)s WHERE run_key = %(run_key)s AND freed_at IS NULL"
+)
+"""`free_hold` as a part of the statement that writes a run's end."""
+
+
 def free_hold(run_key: uuid.UUID, now: datetime) -> None:
     """Give back what a run held. Doing it twice is doing it once."""
     Hold.objects.filter(run_key=run_key, freed_at__isnull=True).update(freed_at=now)

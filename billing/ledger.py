@@ -22,20 +22,25 @@ def charge_run(workspace_id: int, run_key: uuid.UUID, spent: int, note: str, now
 
 def grant_credit(account: Account, amount: int, now: datetime) -> None:
     """Write what the plan includes for this month (micro-dollars), once a month."""
-    month = now.astimezone(ZoneInfo(account.workspace.zone)).strftime("%Y-%m")
+    local = now.astimezone(ZoneInfo(account.workspace.zone))
     LedgerEntry.objects.bulk_create(
         [
             LedgerEntry(
                 workspace_id=account.workspace_id,
                 kind="credit",
                 amount=amount,
-                key=f"credit {month}",
-                note=f"Included in {month}",
+                key=credit_key(local),
+                note=f"Included in {local:%Y-%m}",
                 created_at=now,
             )
         ],
         ignore_conflicts=True,
     )
+
+
+def credit_key(local: datetime) -> str:
+    """What makes a month's included credit once; `local` is in the workspace's zone."""
+    return f"credit {local:%Y-%m}"
 
 
 def refund_run(

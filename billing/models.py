@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from accounts.models import Workspace
+from accounts.models import User, Workspace
 from foundation import clock
 
 
@@ -35,11 +35,18 @@ class ModelPrice(models.Model):
 
 
 class Account(models.Model):
-    """A workspace's plan and monthly budget. `monthly_budget` None means no limit of its own."""
+    """A workspace's plan and monthly budget. `monthly_budget` None means no limit of its own.
+
+    `budget_by` and `budget_at` say who set it last, and when; None when nobody has.
+    """
 
     workspace = models.OneToOneField(Workspace, on_delete=models.CASCADE, related_name="account")
     plan = models.CharField(max_length=16, default="self-hosted")
     monthly_budget = models.BigIntegerField(null=True, blank=True)
+    budget_by = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    budget_at = models.DateTimeField(null=True, blank=True)
 
     def __str__(self) -> str:
         return f"{self.workspace}: {self.plan}"

@@ -1,7 +1,9 @@
 """Typed readers of the environment. Each fails with a sentence that names the variable."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from psycopg.conninfo import conninfo_to_dict
 
@@ -83,6 +85,45 @@ def choice(name: str, default: str, among: set[str]) -> str:
     return value
 
 
+@dataclass(frozen=True)
+class MailServer:
+    """A mail server. `tls` from the first byte, `starttls` after a greeting; neither is plain."""
+
+    host: str
+    port: int
+    user: str
+    password: str
+    tls: bool
+    starttls: bool
+
+
+def mail_server(name: str) -> MailServer:
+    """An address like `smtp://user:password@mail.example.org:587`.
+
+    `smtp` begins TLS after the greeting, `smtps` at once, `smtp+plain` never. A port that is left
+    out is 587, 465 or 25; user and password may be left out, and are percent-encoded. Missing
+    raises SettingError, as does what can't be read.
+    """
+    value = text(name)
+    how = f"{name} can't be read. Write it as smtp://user:password@mail.example.org:587."
+    ports = {"smtp": 587, "smtps": 465, "smtp+plain": 25}
+    try:
+        parts = urlsplit(value)
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise SettingError(how) from error
+    if parts.scheme not in ports or not host or parts.path not in {"", "/"}:
+        raise SettingError(how)
+    return MailServer(
+        host,
+        port or ports[parts.scheme],
+        unquote(parts.username or ""),
+        unquote(parts.password or ""),
+        tls=parts.scheme == "smtps",
+        starttls=parts.scheme == "smtp",
+    )
+
+
 def database(url: str) -> dict[str, object]:
     """Django's settings for one PostgreSQL address (`postgresql://…` or `host=… dbname=…`).
 
@@ -103,4 +144,6 @@ def database(url: str) -> dict[str, object]:
     }
     known: dict[str, object] = {names[k]: str(v) for k, v in parts.items() if k in names}
     rest = {k: v for k, v in parts.items() if k not in names}
-    return {"ENGINE": "django.db.backends.postgresql", **known, "OPTIONS": rest}
+    # Without a threshold nothing is ever prepared, not even on demand (foundation.statements).
+    options = {"prepare_threshold": 5, **rest}
+    return {"ENGINE": "django.db.backends.postgresql", **known, "OPTIONS": options}

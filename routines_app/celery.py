@@ -1,6 +1,7 @@
 """Celery: it carries doorbells and ticks. What is to be done is in the database."""
 
 import os
+import sys
 from typing import Any
 
 from celery import Celery, signals
@@ -11,6 +12,17 @@ app = Celery("routines")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.set_default()
 app.autodiscover_tasks(["routines_app"])
+# Celery would close every task's connection, and opening one costs more than a claim. Django's own
+# rule takes its place: closed when it is broken or older than DATABASE_KEEP_SECONDS.
+app.conf["CELERY_DB_REUSE_MAX"] = sys.maxsize
+
+
+@signals.task_prerun.connect
+@signals.task_postrun.connect
+def _close_old_connections(**_: object) -> None:
+    from django.db import close_old_connections
+
+    close_old_connections()
 
 
 @signals.celeryd_init.connect

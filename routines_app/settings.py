@@ -4,6 +4,7 @@ without its secrets; the embedded mode needs none."""
 import re
 import zoneinfo
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import django_stubs_ext
 
@@ -34,6 +35,8 @@ if not EMBEDDED and not SECURE_SSL and not re.match(r"http://localhost(:\d+)?$",
     raise env.SettingError(
         f"SECURE_SSL is no, but SITE_URL is {SITE_URL}. Without https only http://localhost works."
     )
+# The addresses or networks of the reverse proxies in front of the web process.
+TRUSTED_PROXIES = env.listed("TRUSTED_PROXIES", ["127.0.0.1", "::1"])
 OPEN_SIGNUP = env.flag("OPEN_SIGNUP", not EMBEDDED)
 
 DATABASES = {
@@ -45,7 +48,11 @@ DATABASES = {
     )
     # Under ASGI each request has a thread of its own, so a kept connection would be lost with it;
     # workers keep theirs, since opening one takes longer than all of a small task.
-    | {"CONN_MAX_AGE": env.integer("DATABASE_KEEP_SECONDS", 0), "ATOMIC_REQUESTS": False}
+    | {
+        "CONN_MAX_AGE": env.integer("DATABASE_KEEP_SECONDS", 0),
+        "CONN_HEALTH_CHECKS": True,  # a kept one may have outlived the server's restart
+        "ATOMIC_REQUESTS": False,
+    }
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -150,10 +157,19 @@ MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_ALLOW_UNVERIFIED_EMAIL = EMBEDDED
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not SECURE_SSL
 
-EMAIL_BACKEND = (
-    "django.core.mail.backends.console.EmailBackend"
-    if env.flag("EMAIL_TO_LOG", EMBEDDED)
-    else "django.core.mail.backends.smtp.EmailBackend"
+# Without a mail server what would be sent is printed to the log.
+EMAIL_TO_LOG = env.flag("EMAIL_TO_LOG", EMBEDDED and env.optional("EMAIL_URL") is None)
+EMAIL_BACKEND = "django.core.mail.backends." + (
+    "console.EmailBackend" if EMAIL_TO_LOG else "smtp.EmailBackend"
+)
+if not EMAIL_TO_LOG:
+    _MAIL = env.mail_server("EMAIL_URL")
+    EMAIL_HOST, EMAIL_PORT = _MAIL.host, _MAIL.port
+    EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _MAIL.user, _MAIL.password
+    EMAIL_USE_TLS, EMAIL_USE_SSL = _MAIL.starttls, _MAIL.tls
+EMAIL_TIMEOUT = 10  # seconds; somebody waits for the page that sends
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.text(
+    "EMAIL_FROM", f"Routines <routines@{urlsplit(SITE_URL).hostname}>"
 )
 
 LANGUAGE_CODE = "en-gb"
@@ -238,6 +254,7 @@ CELERY_TASK_ROUTES = {
     "routines_app.tasks.care": {"queue": "runner"},
     "routines_app.tasks.restore": {"queue": "runner"},
     "routines_app.tasks.test_model_key": {"queue": "runner"},
+    "routines_app.tasks.try_check": {"queue": "runner"},
     "routines_app.tasks.*": {"queue": "clock"},
 }
 CELERY_BEAT_SCHEDULE = {

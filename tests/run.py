@@ -27,6 +27,7 @@ PACKAGES = {
 }
 PRODUCTION = {
     "ROUTINES_MODE": "production",
+    "EMAIL_URL": "smtp://mail.example.org",
     "SECRET_KEY": "a-key-for-this-check-alone-0123456789-abcdefghijklmnopqrstuvwxyz",
     "ENCRYPTION_KEY": "another-key-for-this-check-alone-0123456789-abcdefghijklmnopq",
     "ALLOWED_HOSTS": "routines.example",

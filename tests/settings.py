@@ -11,3 +11,6 @@ from tests.database import prepare_environment
 prepare_environment(os.environ)
 
 from routines_app.settings import *  # noqa: E402, F403
+
+# Hashing that is slow on purpose would be most of what many tests wait for.
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

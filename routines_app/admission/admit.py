@@ -7,7 +7,6 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from billing.holds import NotEnough, take_hold
-from foundation import database_clock
 from foundation.failpoints import failpoint
 from routines_app.admission.plan_facts import plan_facts
 from routines_app.configure.models import Unusable, UsableModel, model_for
@@ -38,7 +37,7 @@ def admit(claim: Claim) -> Ready | Refused | None:
         "fire", "workspace__account", "routine__agent", "routine__machine"
     ).get(pk=claim.run_id)
     model = model_for(run.routine)
-    now = database_clock.now()
+    now = claim.at
     decision = decide(_facts(run, model, now))
     if isinstance(decision, Refused):
         return decision

@@ -17,7 +17,7 @@ from routines_app.configure.content import (
     content_of,
 )
 from routines_app.configure.next_fire import set_next_fire
-from routines_app.configure.validate import problems
+from routines_app.configure.validate import name_problem, problems
 from routines_app.fires.owed import note_on_span, settle_due
 from routines_app.fires.withdraw import withdraw_fires
 from routines_app.models import Routine, RoutineTotals, RoutineVersion, Run
@@ -62,12 +62,15 @@ def create_routine(
 ) -> Routine | Refused:
     """Make a routine, off or on, or say everything that stands against it."""
     now = database_clock.now()
-    errors = problems(workspace, content, now)
+    errors = problems(workspace, content, now) + name_problem(workspace, content.name)
     if errors:
         return Refused(errors)
     with transaction.atomic():
-        # The workspace's row is held, so that two of the same name don't take one slug.
+        # The workspace's row is held, so that no two take one name, or one slug, at once.
         Workspace.objects.select_for_update().get(pk=workspace.pk)
+        taken = name_problem(workspace, content.name)
+        if taken:
+            return Refused(taken)
         routine = Routine(
             workspace=workspace,
             owner=person,
@@ -93,6 +96,9 @@ def configure_routine(
     """Change a routine that is at `version`. What was typed is the caller's to keep."""
     now = database_clock.now()
     with transaction.atomic():
+        # Names are told apart under the workspace's row; no key of it changes, so a scan that holds
+        # the routine and refers to the workspace isn't in the way.
+        Workspace.objects.select_for_update(no_key=True).get(pk=routine.workspace_id)
         held = Routine.objects.select_for_update().get(pk=routine.pk)
         if held.version != version:
             theirs = held.versions.select_related("changed_by").get(number=held.version)
@@ -106,6 +112,7 @@ def configure_routine(
         if live is not None:
             return RunIsLive(live)
         errors = problems(held.workspace, content, now)
+        errors += name_problem(held.workspace, content.name, held)
         if errors:
             return Refused(errors)
         before = content_of(held)

@@ -4,9 +4,13 @@ import re
 from datetime import datetime, timedelta
 
 from accounts.models import Workspace
+from billing.models import Account
+from billing.plans import Plan, plan_of
 from machines.models import Machine
 from routines_app.configure.content import FieldError, RoutineContent
-from routines_app.models import Agent
+from routines_app.models import Agent, Routine
+from routines_app.rules.kinds import ScheduleKind
+from routines_app.rules.schedule import Schedule, at_most_once_a_day, smallest_gap
 from routines_app.rules.schedule import validate as validate_schedule
 
 MAX_INSTRUCTIONS = 100_000
@@ -23,6 +27,8 @@ def problems(workspace: Workspace, content: RoutineContent, now: datetime) -> li
 
     for problem in validate_schedule(content.schedule, now):
         wrong(problem.field, problem.sentence)
+    if not found and (too_often := _too_often(workspace, content.schedule, now)):
+        found.append(too_often)
     if not content.name.strip():
         wrong("name", "Give it a name, so that its runs can be told apart.")
     elif len(content.name) > 80:
@@ -58,3 +64,71 @@ def problems(workspace: Workspace, content: RoutineContent, now: datetime) -> li
     if len(content.check_command) > 10_000:
         wrong("check_command", "Shorten the check to 10,000 characters.")
     return found
+
+
+def name_problem(
+    workspace: Workspace, name: str, routine: Routine | None = None
+) -> list[FieldError]:
+    """Whether another routine here is called so: bell, statement and list tell runs by the name.
+
+    Capitals and spaces don't tell two names apart. A routine that keeps its own name may.
+    """
+    if routine is not None and _plain(routine.name) == _plain(name):
+        return []
+    if not name.strip() or _plain(name) not in _taken(workspace):
+        return []
+    said = f"Another routine here is called {name.strip()}. Choose another name."
+    return [FieldError("name", said)]
+
+
+def free_name(workspace: Workspace, name: str) -> str:
+    """This name, or the first of "name 2", "name 3" that no routine here has."""
+    taken, number, candidate = _taken(workspace), 1, name
+    while _plain(candidate) in taken:
+        number += 1
+        candidate = f"{name} {number}"
+    return candidate
+
+
+def _taken(workspace: Workspace) -> set[str]:
+    here = Routine.objects.filter(workspace=workspace, deleted_at__isnull=True)
+    return {_plain(name) for name in here.values_list("name", flat=True)}
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.split()).casefold()
+
+
+def _too_often(workspace: Workspace, schedule: Schedule, now: datetime) -> FieldError | None:
+    """What the workspace's plan has against the schedule, by its smallest gap in the next year."""
+    account = Account.objects.filter(workspace=workspace).first()
+    plan = plan_of(account.plan if account else "self-hosted")
+    if plan.smallest_gap is None or schedule.kind in (ScheduleKind.ONCE, ScheduleKind.WHEN_ASKED):
+        return None
+    field = _OFTEN.get(schedule.kind, "times")
+    if plan.runs_a_day == 1:
+        if at_most_once_a_day(schedule, now):
+            return None
+        return FieldError(
+            field, f"{plan.title} runs a routine once a day. Choose one time a day, or change plan."
+        )
+    gap = smallest_gap(schedule, now)
+    if gap is None or gap >= plan.smallest_gap:
+        return None
+    return FieldError(field, _as_often_as(plan, plan.smallest_gap))
+
+
+_OFTEN = {
+    ScheduleKind.HOURLY: "every",
+    ScheduleKind.EVERY_HOURS: "every",
+    ScheduleKind.EVERY_MINUTES: "every",
+    ScheduleKind.CRON: "expressions",
+}
+
+
+def _as_often_as(plan: Plan, gap: timedelta) -> str:
+    minutes = f"{int(gap.total_seconds() // 60)} minutes"
+    return (
+        f"{plan.title} can run as often as every {minutes}. "
+        f"Choose {minutes} or longer, or change plan."
+    )

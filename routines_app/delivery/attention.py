@@ -57,11 +57,18 @@ def how_many_need_someone(workspace: Workspace, person: User) -> int:
     return unread(rings_of(workspace).filter(needs_someone=True), person).count()
 
 
-def mark_read(notices: QuerySet[Notice], person: User) -> int:
-    """Note that this person has read them; how many were unread."""
+def mark_read(notices: QuerySet[Notice], person: User) -> list[int]:
+    """Note that this person has read them; the ids of those that were unread."""
     found = list(unread(notices, person).values_list("pk", flat=True))
     through = Notice.read_by.through
     through.objects.bulk_create(
         [through(notice_id=pk, user_id=person.pk) for pk in found], ignore_conflicts=True
     )
-    return len(found)
+    return found
+
+
+def mark_unread(notices: QuerySet[Notice], person: User, ids: list[int]) -> int:
+    """Take back that this person has read those of `notices` with these ids; how many those are."""
+    mine = Notice.read_by.through.objects.filter(user=person)
+    known = notices.filter(pk__in=ids).values("pk")
+    return mine.filter(notice_id__in=known).delete()[0]

@@ -6,11 +6,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Q
 
 from foundation import clock
 from foundation.failpoints import failpoint
+from foundation.statements import send
 from routines_app.models import Fire, Run
 from routines_app.rules.status import LIVE_STATUSES, RunStatus
 
@@ -19,11 +20,12 @@ LEASE = timedelta(seconds=settings.LEASE_SECONDS)
 
 @dataclass(frozen=True)
 class Claim:
-    """A fire that this worker holds until its lease ends."""
+    """A fire that this worker holds until its lease ends; `at` is when it took it."""
 
     fire_id: int
     run_id: int
     token: uuid.UUID
+    at: datetime
 
 
 # Two statements: a statement sees only what had committed when it began, so the machine is locked
@@ -37,14 +39,15 @@ class Claim:
 _LOCK_MACHINE = """
 SELECT m.id, set_config('synchronous_commit', 'off', true)
 FROM machines_machine m JOIN routines_app_run r ON r.machine_id = m.id
-WHERE r.fire_id = %(fire)s FOR NO KEY UPDATE OF m;
+WHERE r.fire_id = %(fire)s FOR NO KEY UPDATE OF m
 """
 
 # A fire whose machine is busy with another routine's run is passed over: it stays queued in its
 # place. Its own routine's run doesn't hold it back: admission then says that it overlaps.
 _CLAIM = """
 WITH wanted AS (
-    SELECT f.id, r.id AS run_id, r.machine_id, r.routine_id
+    SELECT f.id, r.id AS run_id, r.machine_id, r.routine_id,
+           COALESCE(%(now)s::timestamptz, clock_timestamp() + %(offset)s) AS at
     FROM routines_app_fire f JOIN routines_app_run r ON r.fire_id = f.id
     WHERE f.id = %(fire)s AND f.closed_at IS NULL AND f.claim_token IS NULL
       AND r.status = 'queued'
@@ -53,18 +56,17 @@ WITH wanted AS (
 taken AS (
     UPDATE routines_app_fire f
     SET claimed_by = %(worker)s, claim_token = %(token)s, attempts = f.attempts + 1,
-        lease_until = %(lease)s
-            + COALESCE(%(now)s::timestamptz, clock_timestamp() + %(offset)s)
+        lease_until = w.at + %(lease)s
     FROM wanted w
     WHERE f.id = w.id
       AND NOT EXISTS (
         SELECT 1 FROM routines_app_fire bf JOIN routines_app_run busy ON busy.fire_id = bf.id
         WHERE busy.machine_id = w.machine_id AND busy.routine_id <> w.routine_id
           AND bf.closed_at IS NULL AND bf.claim_token IS NOT NULL)
-    RETURNING w.run_id, f.attempts
+    RETURNING w.run_id, f.attempts, w.at
 )
 UPDATE routines_app_run r SET attempt = t.attempts FROM taken t WHERE r.id = t.run_id
-RETURNING r.id
+RETURNING r.id, t.at
 """
 
 
@@ -83,14 +85,11 @@ def claim_fire(fire_id: int, worker: str, now: datetime | None = None) -> Claim 
         "offset": timedelta(seconds=clock.offset_seconds()),
     }
     failpoint("claim.before")
-    with connection.cursor() as cursor:
-        cursor.execute(_LOCK_MACHINE + _CLAIM, values)
-        cursor.nextset()
-        row = cursor.fetchone()
-    if row is None:
+    rows = send(_CLAIM, values, first=_LOCK_MACHINE)
+    if not rows:
         return None
     failpoint("claim.after")
-    return Claim(fire_id, int(row[0]), token)
+    return Claim(fire_id, int(rows[0][0]), token, rows[0][1])
 
 
 def renew_lease(claim: Claim, now: datetime) -> bool:

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 
+from foundation.statements import send
 from routines_app.fires.doorbell import ring_for_fires
 
 
@@ -110,8 +111,9 @@ def request_fires(requests: Sequence[FireRequest], now: datetime) -> dict[int, i
         "next": [r.next_at for r in requests],
         "now": now,
     }
-    with transaction.atomic(savepoint=False), connection.cursor() as cursor:
-        cursor.execute(_INSERT, values)
-        made = {int(fire_id): int(run_id) for fire_id, run_id in cursor.fetchall()}
+    with transaction.atomic(savepoint=False):
+        # A plan made for one fire isn't a thousand's, so those are planned each time.
+        rows = send(_INSERT, values, prepare=len(requests) == 1)
+        made = {int(fire_id): int(run_id) for fire_id, run_id in rows}
         ring_for_fires(sorted(made)[:MOST_RUNG])
     return made

@@ -22,10 +22,10 @@ def run_it_now(routine: Routine, person: User, key: str) -> Run:
     """
     with transaction.atomic():
         held = Routine.objects.select_for_update().get(pk=routine.pk)
-        now = database_clock.now()
         asked_before = _asked_before(held, key)
         if asked_before is not None:
             return asked_before
+        now = database_clock.now()
         request = FireRequest(held.pk, "manual", f"manual:{key}", now, person.pk)
         due = settle_due(held, now, ask=False)
         if due is not None:

@@ -1,6 +1,7 @@
 """A machine as a check and a turn may use it: the provider's calls in the turn's words."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Literal
 
@@ -8,6 +9,7 @@ from foundation import clock
 from machines.providers.base import (
     Err,
     Exit,
+    MachineBusy,
     MachineError,
     NotFound,
     Out,
@@ -29,6 +31,9 @@ from routines_app.agents.turn import (
 from routines_app.agents.wording import storable
 
 _LOOK_SECONDS = 0.25
+_BUSY_SECONDS = 10.0
+"""How long a command waits for a machine on which another one is about to end: a check that
+somebody tries by hand makes way for a run within two seconds."""
 
 
 class MachineComputer:
@@ -52,9 +57,7 @@ class MachineComputer:
         began = clock.monotonic()
         try:
             self._make_folder(cwd)
-            session = self._provider.exec(
-                self._ref, self._run_id, argv, cwd=cwd, timeout=timeout, max_output=max_output
-            )
+            session = self._begin(argv, cwd, timeout, max_output, check)
             with _Watch(session, check) as watch:
                 both, errors, ended = _collect(session)
         except MachineError as error:
@@ -68,6 +71,26 @@ class MachineComputer:
         )
         watch.raise_if_interrupted(result)
         return result
+
+    def _begin(
+        self,
+        argv: list[str],
+        cwd: str,
+        timeout: float,
+        max_output: int,
+        check: Callable[[], None],
+    ) -> Session:
+        until = clock.monotonic() + _BUSY_SECONDS
+        while True:
+            try:
+                return self._provider.exec(
+                    self._ref, self._run_id, argv, cwd=cwd, timeout=timeout, max_output=max_output
+                )
+            except MachineBusy:
+                if clock.monotonic() >= until:
+                    raise
+                check()
+                time.sleep(_LOOK_SECONDS)
 
     def read_file(self, path: str, max_bytes: int = 1_000_000) -> bytes:
         try:

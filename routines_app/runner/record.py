@@ -1,24 +1,24 @@
 """Every change of a run's status after its insert, each guarded by the claim's token."""
 
-import uuid
 from datetime import datetime, timedelta
 
 import structlog
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models.expressions import RawSQL
 
-from billing.holds import free_hold
 from billing.ledger import charge_run, refund_run
-from foundation import clock, database_clock
+from foundation import database_clock
 from foundation.failpoints import failpoint
 from routines_app.delivery import tell
 from routines_app.fires import Claim
 from routines_app.fires.owed import note_on_span, settle_due
-from routines_app.models import Fire, Routine, Run
+from routines_app.models import Routine, Run
 from routines_app.rules.kinds import ScheduleKind
 from routines_app.rules.occurrence import occurrence_key
 from routines_app.rules.schedule import next_occurrence
 from routines_app.rules.status import OPEN_STATUSES, RunStatus
+from routines_app.rules.telling import should_ring
+from routines_app.runner.closing import OpenRun, hold_open, write_end
 from routines_app.runner.ending import Ending
 
 log = structlog.get_logger()
@@ -76,7 +76,7 @@ def finish(claim: Claim, ending: Ending) -> bool:
     False when the claim is lost or the run is over: then nothing was written.
     """
     with transaction.atomic():
-        closed = _close(_held(claim.fire_id, claim.token), ending)
+        closed = _close(hold_open(claim.fire_id, claim.token), ending)
         failpoint("record.before")
     failpoint("record.after")
     return closed
@@ -85,111 +85,55 @@ def finish(claim: Claim, ending: Ending) -> bool:
 def finish_unclaimed(fire_id: int, ending: Ending) -> bool:
     """End a run that nobody holds, which a person stopped; False when it's too late for that."""
     with transaction.atomic():
-        return _close(_held(fire_id, None), ending)
+        return _close(hold_open(fire_id, None), ending)
 
 
-# Always the fire first, then its run, then the routine: whoever brings a dead runner's work on
-# locks in this order too.
-_HOLD_FIRE = """
-SELECT clock_timestamp() FROM routines_app_fire
-WHERE id = %s AND claim_token IS NOT DISTINCT FROM %s AND closed_at IS NULL
-FOR NO KEY UPDATE
-"""
-
-
-def _held(fire_id: int, token: uuid.UUID | None) -> tuple[Run, datetime] | None:
-    """The run of an open fire with this token, with its routine, both locked, and the time."""
-    with connection.cursor() as cursor:
-        cursor.execute(_HOLD_FIRE, [fire_id, token])
-        row = cursor.fetchone()
-    if row is None:
-        return None
-    run = (
-        Run.objects.select_related("routine", "fire")
-        .select_for_update(of=("self", "routine"), no_key=True)
-        .get(fire_id=fire_id)
-    )
-    return run, row[0] + timedelta(seconds=clock.offset_seconds())
-
-
-def _close(held: tuple[Run, datetime] | None, ending: Ending) -> bool:
-    if held is None:
+def _close(run: OpenRun | None, ending: Ending) -> bool:
+    if run is None or run.status not in OPEN_STATUSES:
         return False
-    run, now = held
-    routine = run.routine
-    if RunStatus(run.status) not in OPEN_STATUSES:
-        return False
-    began = run.effects_begun_at is not None
-    run.status = ending.status
-    run.finished_at = now
-    run.facts = {**run.facts, **ending.facts}
-    run.headline = ending.headline[:300]
-    run.body = ending.body
-    run.doing = {}
-    run.changed = ending.changed
-    run.cause = "ours" if ending.ours else ("theirs" if ending.status.failed else "")
-    if ending.spent is not None:
-        run.spent = max(run.spent, ending.spent)
-    if ending.usage is not None:
-        run.input_tokens = ending.usage.input_tokens
-        run.cached_tokens = ending.usage.cached_tokens
-        run.output_tokens = ending.usage.output_tokens
-        run.requests = ending.usage.requests
-    if ending.state_after is not None:
-        run.state_after = ending.state_after
-    charge_run(run.workspace_id, run.key, run.spent, f"{routine.name}, run {run.number}", now)
-    if ending.ours and run.spent:
-        refund_run(run.workspace_id, run.key, run.spent, "Our fault, so we pay", now)
+    spent = max(run.spent, ending.spent or 0)
+    charge_run(run.workspace_id, run.key, spent, f"{run.routine_name}, run {run.number}", run.now)
+    if ending.ours and spent:
+        refund_run(run.workspace_id, run.key, spent, "Our fault, so we pay", run.now)
     failpoint("bill.before")
-    free_hold(run.key, now)
-    _count(routine, run, ending, now)
-    run.save(update_fields=_ENDED)
-    with connection.cursor() as cursor:
-        cursor.execute(_CLOSE, {
-            "fire": run.fire_id, "routine": routine.pk, "now": now, "runs": int(began),
-            "refusals": int(ending.status.refused), "failures": int(ending.status.failed),
-            # What we refund isn't theirs.
-            "spent": 0 if ending.ours else run.spent,
-        })  # fmt: skip
-    tell(run, routine)
+    write_end(run, ending, spent, {**ending.facts, **_count(run, ending)})
+    if run.attention or should_ring(ending.status, run.notify):
+        row = Run.objects.select_related("routine__workspace").get(pk=run.run_id)
+        tell(row, row.routine)
     return True
 
 
-_ENDED = [
-    "status", "finished_at", "facts", "headline", "body", "changed", "cause", "spent",
-    "input_tokens", "cached_tokens", "output_tokens", "requests", "state_after",
-]  # fmt: skip
+def _count(run: OpenRun, ending: Ending) -> dict[str, object]:
+    """The streak, and what it or the schedule turns off, written only when it changed.
 
-_CLOSE = """
-WITH closed AS (UPDATE routines_app_fire SET closed_at = %(now)s WHERE id = %(fire)s)
-INSERT INTO routines_app_routinetotals AS t (routine_id, runs, refusals, failures, spent)
-VALUES (%(routine)s, %(runs)s, %(refusals)s, %(failures)s, %(spent)s)
-ON CONFLICT (routine_id) DO UPDATE
-SET runs = t.runs + excluded.runs, refusals = t.refusals + excluded.refusals,
-    failures = t.failures + excluded.failures, spent = t.spent + excluded.spent
-"""
-
-
-def _count(routine: Routine, run: Run, ending: Ending, now: datetime) -> None:
-    """The streak, and what it or the schedule turns off; written only when it changed."""
-    status = ending.status
-    streak, enabled = routine.streak, routine.enabled
+    Returns the facts that this adds to the run's sentence.
+    """
+    status, streak = ending.status, run.streak
     if status.completed:
-        routine.streak = 0
+        streak = 0
     elif status.may_count and not ending.ours:
-        routine.streak += 1
-        if routine.streak >= FAILURES_BEFORE_OFF and routine.enabled:
-            _turn_itself_off(routine, "failures", now)
-            run.facts = {**run.facts, "turned_off": True}
-    if routine.enabled and _was_its_once(routine, run.fire):
-        _turn_itself_off(routine, "once", now)
-        run.facts = {**run.facts, "was_once": True}
-    if (routine.streak, routine.enabled) != (streak, enabled):
-        routine.save(
-            update_fields=["streak", "enabled", "off_reason", "off_by", "off_at", "next_fire_at"]
-        )
-    if enabled and not routine.enabled:
-        note_on_span(routine, now)
+        streak += 1
+    failed_too_often = run.enabled and streak > run.streak and streak >= FAILURES_BEFORE_OFF
+    once = run.enabled and run.schedule_kind == ScheduleKind.ONCE
+    if streak == run.streak and not once:
+        return {}
+    routine = Routine.objects.get(pk=run.routine_id)
+    routine.streak = streak
+    facts: dict[str, object] = {}
+    if failed_too_often:
+        _turn_itself_off(routine, "failures", run.now)
+        facts["turned_off"] = True
+    elif once and _was_its_once(routine, run):
+        _turn_itself_off(routine, "once", run.now)
+        facts["was_once"] = True
+    elif streak == run.streak:
+        return {}
+    routine.save(
+        update_fields=["streak", "enabled", "off_reason", "off_by", "off_at", "next_fire_at"]
+    )
+    if facts:
+        note_on_span(routine, run.now)
+    return facts
 
 
 def _turn_itself_off(routine: Routine, why: str, now: datetime) -> None:
@@ -199,8 +143,8 @@ def _turn_itself_off(routine: Routine, why: str, now: datetime) -> None:
     routine.off_at, routine.off_by, routine.next_fire_at = now, None, None
 
 
-def _was_its_once(routine: Routine, fire: Fire) -> bool:
+def _was_its_once(routine: Routine, run: OpenRun) -> bool:
     """Whether this fire was for the one instant of a schedule that comes once, whoever asked."""
-    if routine.schedule_kind != ScheduleKind.ONCE or fire.dedup_key != occurrence_key(fire.due_at):
+    if run.dedup_key != occurrence_key(run.due_at):
         return False
-    return next_occurrence(routine.schedule, fire.due_at - _MOMENT) == fire.due_at
+    return next_occurrence(routine.schedule, run.due_at - _MOMENT) == run.due_at

@@ -55,7 +55,7 @@ def _rescue(fire_id: int, now: datetime, whatever_lease: bool) -> bool:
         fire.lease_until = now + LEASE
         fire.save(update_fields=["claim_token", "claimed_by", "lease_until"])
         run = Run.objects.get(fire_id=fire.pk)
-        claim = Claim(fire.pk, run.pk, fire.claim_token)
+        claim = Claim(fire.pk, run.pk, fire.claim_token, now)
         _bring_on(claim, run, fire)
     log.warning("run_rescued", fire=fire_id, run=run.pk, begun=run.effects_begun_at is not None)
     return True

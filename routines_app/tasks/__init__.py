@@ -84,3 +84,11 @@ def test_model_key(key_id: int) -> None:
     from routines_app.runner import model_test
 
     model_test.test_model_key(key_id)
+
+
+@app.task(name="routines_app.tasks.try_check")
+def try_check(key: str) -> None:
+    """Try a check for somebody who is writing it."""
+    from routines_app.runner import try_check as runner_try
+
+    runner_try.try_check(key)

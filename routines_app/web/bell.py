@@ -10,29 +10,37 @@ from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.text import slugify
 from django.views.decorators.http import require_GET, require_POST
+from django_htmx.http import HttpResponseClientRedirect
 
 from accounts.models import Role, User
 from foundation import clock
-from routines_app.delivery.attention import mark_read, rings_of, unread
-from routines_app.models import Notice
+from routines_app.delivery.attention import mark_read, mark_unread, rings_of, unread
+from routines_app.models import Notice, Run
 from routines_app.rules.digest import digest_sentence
 from routines_app.rules.sentences import Sentence
 from routines_app.rules.status import Shape
 from routines_app.web.access import WorkspaceRequest, in_workspace
-from routines_app.web.acts import ActLink, act_link
+from routines_app.web.acts import ActLink
+from routines_app.web.acts_now import act_now
 from routines_app.web.dates import clock_time, count_words, day_heading, day_of
-from routines_app.web.failures import failures_before, turned_itself_off
+from routines_app.web.failures import Failure, failures_of, turned_itself_off
+from routines_app.web.pulse import is_tick, ticking
 from routines_app.web.run_words import instant_words, sentence_for, shape_of
 
+_READ = "bell_read"  # in the session: what was marked as read last, for Undo
 PAGE, PANEL = 100, 30  # items
 
 
 @dataclass(frozen=True)
 class BellItem:
-    """One ring. `href` is where reading it leads; `act` the one useful thing to do."""
+    """One ring. `mark` names its row, `own` says whether its routine is this person's; `href` is
+    where reading it leads, `act` the one useful thing to do."""
 
+    mark: str
     who: str
+    own: bool
     sentence: Sentence
     shape: Shape
     rung_at: datetime
@@ -68,28 +76,52 @@ class BellList:
 
 
 @in_workspace(Role.VIEWER)
+@ticking
 @require_GET
 def bell(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
-    """The page; the panel's content when htmx asks."""
-    if request.htmx:
+    """The page; the panel's content when htmx asks, the page's parts when the page asks again."""
+    if request.htmx and not is_tick(request):
         return _panel(request)
-    return render(request, "pages/bell.html", _context(request, PAGE, _instant(request)))
+    template = "pages/bell_tick.html" if is_tick(request) else "pages/bell.html"
+    return render(request, template, _context(request, PAGE, _instant(request)))
 
 
 @in_workspace(Role.VIEWER)
 @require_POST
 def read_all(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
-    """Nothing is unread any more, for this person."""
+    """Nothing is unread any more, for this person; Undo knows what was."""
     read = mark_read(rings_of(request.workspace), request.user)
+    if not read:
+        return _told(request, "There was nothing unread.")
+    request.session[_READ] = {"workspace": request.workspace.pk, "notices": read}
+    return _told(request, "All is read.", reverse("bell_unread", args=[workspace_slug]))
+
+
+@in_workspace(Role.VIEWER)
+@require_POST
+def unread_again(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
+    """What this person last marked as read, all at once, is unread again."""
+    last = request.session.pop(_READ, {})
+    count = 0
+    if last.get("workspace") == request.workspace.pk:
+        count = mark_unread(rings_of(request.workspace), request.user, last["notices"])
+    return _told(request, "Unread again." if count else "There was nothing to undo.")
+
+
+def _told(request: WorkspaceRequest, said: str, undo: str = "") -> HttpResponse:
+    """In the panel beside its list; else a toast on the page."""
+    if request.htmx and request.htmx.target == "bell-panel":
+        return _panel(request, said=said, undo=undo)
+    messages.info(request, said, extra_tags=undo)
+    where = reverse("bell", args=[request.workspace.slug])
     if request.htmx:
-        return _panel(request, changed=True)
-    messages.info(request, "All is read." if read else "There was nothing unread.")
-    return redirect("bell", workspace_slug)
+        return HttpResponseClientRedirect(where)
+    return redirect(where)
 
 
-def _panel(request: WorkspaceRequest, *, changed: bool = False) -> HttpResponse:
-    context = _context(request, PANEL, None) | {"changed": changed}
-    return render(request, "partials/bell_panel.html", context)
+def _panel(request: WorkspaceRequest, *, said: str = "", undo: str = "") -> HttpResponse:
+    told = {"changed": bool(said), "said": said, "undo": undo}
+    return render(request, "partials/bell_panel.html", _context(request, PANEL, None) | told)
 
 
 def _context(request: WorkspaceRequest, most: int, before: datetime | None) -> dict[str, object]:
@@ -97,6 +129,7 @@ def _context(request: WorkspaceRequest, most: int, before: datetime | None) -> d
     return {
         "bell_list": shown,
         "may_run": request.membership.may(Role.MEMBER),
+        "is_admin": request.membership.may(Role.ADMIN),
         "before": before,
         "key": uuid.uuid4(),
     }
@@ -120,12 +153,14 @@ def bell_list(request: WorkspaceRequest, most: int, before: datetime | None) -> 
     shown = found[:most]
     needed = _loaded(needing, most) if before is None else []
     marked = {notice.pk for notice in needed}
-    groups = [BellGroup("Needs someone", _items(request, needed, new, now))] if needed else []
-    rest = _items(request, [each for each in shown if each.pk not in marked], new, now)
+    items = _items(request, [*needed, *(each for each in shown if each.pk not in marked)], new, now)
+    groups = [BellGroup("Needs someone", items[: len(needed)])] if needed else []
     today = day_of(now, person.zone)
     groups += [
-        BellGroup(day_heading(day, today), list(items))
-        for day, items in groupby(rest, key=lambda item: day_of(item.rung_at, person.zone))
+        BellGroup(day_heading(day, today), list(each))
+        for day, each in groupby(
+            items[len(needed) :], key=lambda item: day_of(item.rung_at, person.zone)
+        )
     ]
     return BellList(
         headline(needing.count(), bool(found) or before is not None),
@@ -140,13 +175,13 @@ def headline(waiting: int, any_rang: bool) -> str:
     """The number on the bell, in words.
 
     >>> headline(2, True), headline(1, True), headline(0, True)
-    ('Two need someone.', 'One needs someone.', 'Nothing needs you.')
+    ('Two need someone', 'One needs someone', 'Nothing needs you.')
     """
     if not any_rang:
         return "Quiet. Failures always ring here."
     if not waiting:
         return "Nothing needs you."
-    return f"{count_words(waiting).capitalize()} {'needs' if waiting == 1 else 'need'} someone."
+    return f"{count_words(waiting).capitalize()} {'needs' if waiting == 1 else 'need'} someone"
 
 
 def _under(count: int) -> str:
@@ -169,34 +204,65 @@ def _loaded(rings: QuerySet[Notice], most: int) -> list[Notice]:
 def _items(
     request: WorkspaceRequest, notices: list[Notice], new: set[int], now: datetime
 ) -> list[BellItem]:
-    return [_item(notice, request.user, notice.pk in new, now) for notice in notices]
+    person = request.user
+    turned_off = [each.run for each in notices if each.run and _turned_off(each.run)]
+    reader = _Reader(person, new, failures_of(turned_off, now, person.zone), now)
+    return [
+        _digest_item(notice, reader) if notice.run is None else _item(notice, notice.run, reader)
+        for notice in notices
+    ]
 
 
-def _item(notice: Notice, person: User, new: bool, now: datetime) -> BellItem:
-    at = clock_time(notice.rung_at, person.zone)
-    if notice.run is None:
-        href = reverse("routines", args=[notice.workspace.slug])
-        who = "This computer" if notice.facts.get("embedded") else "Our scheduler"
-        said = digest_sentence(notice.facts, lambda iso: instant_words(iso, now, person.zone))
-        see = ActLink("See the routines", href)
-        return BellItem(who, said, Shape.RING, notice.rung_at, at, new, href, see)
-    run = notice.run
-    sentence = sentence_for(run, zone=person.zone, now=now)
-    act = act_link(sentence.act, run)
-    href = reverse("run", args=[run.workspace.slug, run.routine.slug, run.number])
-    if run.facts.get("turned_off") is True:
-        failures = failures_before(run.routine, run.number, now, person.zone)
-        sentence = turned_itself_off(failures, sentence)
-        act = ActLink(
-            "See what failed", reverse("routine", args=[notice.workspace.slug, run.routine.slug])
-        )
+@dataclass(frozen=True)
+class _Reader:
+    """Whose bell it is, what they haven't read, and the failures that turned routines off."""
+
+    person: User
+    new: set[int]
+    failures: dict[int, list[Failure]]
+    now: datetime
+
+
+def _turned_off(run: Run) -> bool:
+    """Whether the end of this run turned its routine off."""
+    return run.facts.get("turned_off") is True
+
+
+def _digest_item(notice: Notice, reader: _Reader) -> BellItem:
+    now, zone = reader.now, reader.person.zone
+    href = reverse("routines", args=[notice.workspace.slug])
+    said = digest_sentence(notice.facts, lambda iso: instant_words(iso, now, zone))
     return BellItem(
-        run.routine.name,
-        sentence,
-        shape_of(run),
-        notice.rung_at,
-        at,
-        new,
-        href,
-        act,
+        mark=f"ring-{slugify(notice.key)}",
+        who="This computer" if notice.facts.get("embedded") else "Our scheduler",
+        own=False,
+        sentence=said,
+        shape=Shape.RING,
+        rung_at=notice.rung_at,
+        time=clock_time(notice.rung_at, zone),
+        new=notice.pk in reader.new,
+        href=href,
+        act=ActLink("See the routines", href),
+    )
+
+
+def _item(notice: Notice, run: Run, reader: _Reader) -> BellItem:
+    zone, routine = reader.person.zone, run.routine
+    where = [notice.workspace.slug, routine.slug]
+    sentence = sentence_for(run, zone=zone, now=reader.now)
+    act = act_now(sentence.act, run)
+    if _turned_off(run):
+        sentence = turned_itself_off(reader.failures[run.pk], sentence)
+        act = ActLink("See what failed", reverse("routine", args=where))
+    return BellItem(
+        mark=f"ring-{routine.slug}-{run.number}",
+        who=routine.name,
+        own=routine.owner_id == reader.person.pk,
+        sentence=sentence,
+        shape=shape_of(run),
+        rung_at=notice.rung_at,
+        time=clock_time(notice.rung_at, zone),
+        new=notice.pk in reader.new,
+        href=reverse("run", args=[*where, run.number]),
+        act=act,
     )

@@ -47,6 +47,13 @@ def axis_day(day: date, today: date) -> str:
     return "Today" if day == today else f"{day.day} {day:%b}"
 
 
+def date_words(day: date, today: date) -> str:
+    """A day inside a sentence: yesterday, 9 February; with the year when it differs."""
+    if day == today - timedelta(days=1):
+        return "yesterday"
+    return _written(day, today, "")
+
+
 def moment_words(moment: datetime, now: datetime, zone: str) -> str:
     """A day and a time inside a sentence: today at 8:00, Monday 22 March at 11:00."""
     day, today = day_of(moment, zone), day_of(now, zone)
@@ -99,7 +106,8 @@ def recently(moment: datetime, now: datetime, zone: str) -> str:
 
 def _written(day: date, today: date, weekday: str) -> str:
     year = "" if day.year == today.year else f" {day.year}"
-    return f"{day:{weekday}} {day.day} {day:%B}{year}"
+    name = f"{day:{weekday}} " if weekday else ""
+    return f"{name}{day.day} {day:%B}{year}"
 
 
 def _plural(count: int, noun: str) -> str:

@@ -11,7 +11,9 @@ from routines_app.models import Agent
 from routines_app.rules import zones
 from routines_app.rules.kinds import ALL_DAYS, WEEKEND, WORKDAYS
 from routines_app.rules.read_back import ORDER
+from routines_app.rules.times import Settled, read_time
 from routines_app.rules.wording import MONTHS_IN_WORDS, WEEKDAYS_IN_WORDS, ordinal
+from routines_app.web.form_read import numbered
 from routines_app.web.form_state import FormState
 from routines_app.web.sentence import OPTIONS, form_template, pieces, window_days
 
@@ -49,6 +51,10 @@ class Roster:
 
     agents: list[Agent]
     machines: list[Machine]
+
+    def machine(self, chosen: str) -> Machine | None:
+        """The machine of this id; None when it isn't among them."""
+        return next((machine for machine in self.machines if str(machine.pk) == chosen), None)
 
     def agent(self, chosen: str) -> Agent | None:
         """The agent of this id; None when it isn't among them."""
@@ -89,7 +95,7 @@ def _blank(
             options = [(option.code, option.words) for option in OPTIONS]
             yield _select(name, "How often", state.every, options, wrong)
         case "times":
-            yield from _times(state, wrong)
+            yield from _times(state, bad)
         case "time":
             yield Control("input", name, name, "Time of day", state.time, bad=wrong)
         case "days":
@@ -146,16 +152,24 @@ def _who_or_where(
             raise AssertionError(f"the sentence has no blank called {name}")
 
 
-def _times(state: FormState, wrong: bool) -> Iterator[Control]:
+def _times(state: FormState, bad: set[str]) -> Iterator[Control]:
     texts = state.times or ("",)
+    together = "times" in bad and all(isinstance(read_time(text), Settled) for text in texts)
+    last = len(texts) - 1
     for index, text in enumerate(texts):
         if index:
-            last = index == len(texts) - 1
-            yield Control("text", value=" and " if last else ", ")
-        number = "" if index == 0 else f"-{index + 1}"
-        label = "Time of day" if index == 0 else f"Time of day, number {index + 1}"
-        size = min(max(len(text), 4), 30)
-        yield Control("input", "times", f"times{number}", label, text, size=size, bad=wrong)
+            yield Control("text", value=" and " if index == last else " ")
+        place = numbered("times", index)
+        yield Control(
+            "input",
+            "times",
+            place,
+            f"Time of day, number {index + 1}" if index else "Time of day",
+            text,
+            size=min(max(len(text), 4), 30),
+            bad=together or place in bad,
+            after="," if index < last - 1 else "",
+        )
 
 
 def _window(state: FormState, wrong: bool) -> Iterator[Control]:

@@ -11,13 +11,16 @@ from django.shortcuts import redirect, render
 from foundation import clock
 from routines_app.configure.content import FieldError
 from routines_app.configure.models import usable_models
+from routines_app.configure.validate import free_name
 from routines_app.models import AgentRuntime, Routine
 from routines_app.producers.manual import run_it_now
 from routines_app.rules.status import LIVE_STATUSES
 from routines_app.web.access import WorkspaceRequest
 from routines_app.web.form_controls import Roster, sentence_controls
 from routines_app.web.form_preview import Usual, preview_of
+from routines_app.web.form_read import choices_at, numbered
 from routines_app.web.form_state import FormState
+from routines_app.web.form_try import shown_try
 from routines_app.web.routine_page import run_key
 from routines_app.web.routine_rows import typical_of
 from routines_app.web.starters import Starter, agent_for
@@ -53,7 +56,7 @@ def from_starter(
     agent = agent_for(starter, request.workspace)
     return replace(
         state,
-        name=starter.name,
+        name=free_name(request.workspace, starter.name),
         instructions=starter.text(blank),
         folder=starter.working_folder(blank),
         check_command=starter.check,
@@ -80,6 +83,7 @@ def show_form(
     """The whole page; 422 when something has to be fixed."""
     context = form_context(request, roster, state, _at_their_blanks(errors or []), routine)
     context["conflict"] = conflict
+    context["try"] = shown_try(request, state, roster)
     return render(request, "routines/form.html", context, status=422 if errors else 200)
 
 
@@ -96,11 +100,11 @@ def form_context(
     usual = [request.user.zone, request.workspace.zone]
     agent = roster.agent(state.agent)
     script = agent is not None and agent.runtime == AgentRuntime.SCRIPT
-    by_field: dict[str, str] = {}
+    by_field: dict[str, Wrong] = {}
     for error in errors:
-        by_field.setdefault(error.field, error.sentence)
+        by_field.setdefault(error.field, wrong_at(state, error))
     preview = preview_of(state, now, request.user.zone, _usual(script, routine))
-    in_sentence = [error for error in errors if error.field in state.blanks]
+    in_sentence = [error for error in errors if error.field.split("-")[0] in state.blanks]
     if not in_sentence and request.POST.get("then") != "time":
         in_sentence = _at_their_blanks(preview.problems)
     live = routine.runs.filter(status__in=LIVE_STATUSES).first() if routine else None
@@ -111,15 +115,58 @@ def form_context(
         "controls": sentence_controls(state, roster, in_sentence, usual),
         "errors": errors,
         "wrong": by_field,
-        "wrong_sentence": in_sentence,
+        "wrong_sentence": [wrong_at(state, error) for error in in_sentence],
         "preview": preview,
         "script": script,
         "no_model": agent is not None and not script and not usable_models(request.workspace),
         "agent": agent,
+        "focus": _focus(request, state),
+        "where": roster.machine(state.machine),
         "written": request.POST.get("written", ""),
         "watched": _has_watched(request),
         "key": uuid.uuid4(),
     }
+
+
+def _focus(request: WorkspaceRequest, state: FormState) -> str:
+    """The blank to go on at, after a button has changed the sentence; "" for none."""
+    match request.POST.get("then"):
+        case "time":
+            return numbered("times", len(state.times) - 1)
+        case "cron" | "both":
+            return "expressions"
+        case "sentence" | "plain":
+            return "every"
+    return ""
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """What is wrong at one field. `choices`: times that it may mean, as buttons.
+
+    `plan`: the sentence ends with "or change plan", which leads there.
+    """
+
+    field: str
+    sentence: str
+    choices: tuple[str, ...] = ()
+
+    @property
+    def plan(self) -> bool:
+        return self.sentence.endswith(_CHANGE_PLAN)
+
+    @property
+    def lead(self) -> str:
+        """The sentence without its last words, where those are a link."""
+        return self.sentence.removesuffix(_CHANGE_PLAN)
+
+
+_CHANGE_PLAN = "change plan."
+
+
+def wrong_at(state: FormState, error: FieldError) -> Wrong:
+    """An error as its field shows it."""
+    return Wrong(error.field, error.sentence, choices_at(state, error.field))
 
 
 def _usual(script: bool, routine: Routine | None) -> Usual:
@@ -135,5 +182,6 @@ def _at_their_blanks(errors: list[FieldError]) -> list[FieldError]:
 
 
 def _has_watched(request: WorkspaceRequest) -> bool:
-    """Whether a run of this workspace has come to an end: then saving is the ink button."""
-    return request.workspace.runs.filter(finished_at__isnull=False).exists()
+    """Whether a run that did begin has come to an end here: then saving is the ink button."""
+    begun = request.workspace.runs.filter(effects_begun_at__isnull=False)
+    return begun.filter(finished_at__isnull=False).exists()

@@ -1,18 +1,16 @@
 """What stands beside the sentence while it is written; it comes together, so it never disagrees."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 
 from routines_app.configure.content import FieldError
-from routines_app.rules.describe import FieldWords, explain_fields, without_seconds
 from routines_app.rules.kinds import ScheduleKind
-from routines_app.rules.recognise import same_sentence
 from routines_app.rules.schedule import Schedule, crons, read_back, validate
 from routines_app.web.coming import Coming, Estimate, estimate, next_five, next_line, place_of
+from routines_app.web.form_cron import Box, Remark, boxes_of, remarks_of
 from routines_app.web.form_read import read_schedule
 from routines_app.web.form_state import FormState
-from routines_app.web.sentence import figures
 
 MICRO = 1_000_000
 
@@ -26,9 +24,8 @@ class Preview:
     place: str = ""
     fires: list[Coming] = field(default_factory=list)
     estimate: Estimate | None = None
-    fields: tuple[FieldWords, ...] = ()
-    remark: str = ""
-    same_as: str = ""
+    boxes: list[tuple[Box, ...]] = field(default_factory=list)
+    remarks: list[Remark] = field(default_factory=list)
     problems: list[FieldError] = field(default_factory=list)
 
 
@@ -61,27 +58,12 @@ def preview_of(state: FormState, now: datetime, viewer: str, usual: Usual) -> Pr
 
 
 def _with_cron(said: Preview, schedule: Schedule) -> Preview:
-    """A custom schedule's boxes, and the sentence that says the same."""
+    """A custom schedule's boxes, and what is remarked beside it."""
     compiled = crons(schedule)
-    same = same_sentence(compiled, schedule.zone)
-    remark = ""
-    if len(compiled) == 1 and len(compiled[0].parsed.texts) >= 6:
-        remark = (
-            "The first field is seconds. A start within the second isn’t promised; "
-            "runs usually begin within two."
-        )
-        plain = without_seconds(compiled[0])
-        if plain:
-            remark = f"{remark} Without the seconds it is the same as {plain}."
-    return Preview(
-        said.said,
-        said.next,
-        said.place,
-        said.fires,
-        said.estimate,
-        explain_fields(compiled[0]) if len(compiled) == 1 else (),
-        remark,
-        figures(same) if same else "",
+    return replace(
+        said,
+        boxes=[boxes_of(cron) for cron in compiled],
+        remarks=remarks_of(compiled, schedule.zone),
     )
 
 

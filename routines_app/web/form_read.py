@@ -74,16 +74,13 @@ def _settle(
         if name not in state.blanks:
             continue
         said = []
-        for text in texts:
+        for index, text in enumerate(texts):
             match read_time(text):
                 case Settled() as time:
                     said.append(time.text)
-                case Question(sentence=sentence):
+                case unclear:
                     said.append(text)
-                    errors.append(FieldError(name, sentence))
-                case unreadable:
-                    said.append(text)
-                    errors.append(FieldError(name, unreadable.sentence))
+                    errors.append(FieldError(numbered(name, index), unclear.sentence))
         found[name] = tuple(said)
     settled = replace(
         state,
@@ -91,6 +88,32 @@ def _settle(
         time=found["time"][0] if "time" in found else state.time,
     )
     return settled, found
+
+
+def numbered(name: str, index: int) -> str:
+    """The field of one of several times: "times", then "times-2"."""
+    return name if index == 0 else f"{name}-{index + 1}"
+
+
+def choices_at(state: FormState, field: str) -> tuple[str, ...]:
+    """Both meanings of the time that stands in this field; none unless it has two."""
+    for name, texts in (("times", state.times), ("time", (state.time,))):
+        for index, text in enumerate(texts):
+            if numbered(name, index) == field and isinstance(found := read_time(text), Question):
+                return found.choices
+    return ()
+
+
+def with_choice(state: FormState, chosen: str) -> FormState:
+    """The first time that has two meanings, settled to the one that was chosen."""
+    if "time" in state.blanks and chosen in choices_at(state, "time"):
+        return replace(state, time=chosen)
+    times = list(state.times)
+    for index in range(len(times)):
+        if chosen in choices_at(state, numbered("times", index)):
+            times[index] = chosen
+            break
+    return replace(state, times=tuple(times))
 
 
 def _settle_cron(state: FormState) -> tuple[FormState, list[str]]:

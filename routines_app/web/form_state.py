@@ -54,6 +54,7 @@ class FormState:
     notify: str = "change"
     version: str = ""
     starter: str = ""
+    tried: str = ""  # the key of a check that was tried
 
     @property
     def kind(self) -> ScheduleKind:
@@ -81,7 +82,7 @@ _TEXTS = (
     "every", "was", "time", "minute", "window", "window_from", "window_to", "window_days", "day",
     "which", "weekday", "month", "date", "at", "expressions", "zone", "name", "instructions",
     "agent", "machine", "folder", "check_command", "cap", "time_limit", "step_limit",
-    "conversation", "notify", "version", "starter",
+    "conversation", "notify", "version", "starter", "tried",
 )  # fmt: skip
 
 

@@ -1,20 +1,52 @@
 """A routine's runs, newest first, by day, with long quiet stretches folded."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from itertools import groupby
 
+from django.db.models import QuerySet
+
+from routines_app.fires.waiting import waiting_fires
 from routines_app.models import Routine, Run
 from routines_app.rules.money import dollars, took
 from routines_app.rules.sentences import Sentence
 from routines_app.rules.status import RunStatus, Shape
-from routines_app.web.acts import ActLink, act_link
+from routines_app.web.acts import ActLink
+from routines_app.web.acts_now import act_now
 from routines_app.web.dates import clock_time, day_heading, day_of
+from routines_app.web.doing import doing_words
+from routines_app.web.failures import back_in_time
 from routines_app.web.run_words import is_over, paid, sentence_for, shape_of
 
 PAGE = 50
 FOLD = 10  # so many quiet checks in a row fold into one line
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which runs the history shows: those of these shapes, all when there is none; or those that
+    a person asked for."""
+
+    code: str
+    words: str
+    shapes: tuple[Shape, ...] = ()
+    asked: bool = False
+
+    @property
+    def none(self) -> str:
+        """What is said when there is no such run."""
+        return f"No run of this kind: {self.words[:1].lower()}{self.words[1:]}."
+
+
+FILTERS = (
+    Filter("", "Everything"),
+    Filter("done", "Done", (Shape.DONE,)),
+    Filter("quiet", "Nothing new", (Shape.QUIET, Shape.STUB)),
+    Filter("skipped", "Didn’t run", (Shape.RING,)),
+    Filter("wrong", "Went wrong", (Shape.BLOCK, Shape.POINT)),
+    Filter("asked", "A person asked", asked=True),
+)
 
 
 @dataclass(frozen=True)
@@ -42,13 +74,20 @@ class Fold:
         first, last = self.rows[-1].time, self.rows[0].time
         return f"{len(self.rows)} checks found nothing, {first} to {last}"
 
+    @property
+    def first(self) -> int:
+        """The number of its oldest run, which stays while it grows."""
+        return self.rows[-1].run.number
+
 
 @dataclass(frozen=True)
 class Day:
-    """One day of history."""
+    """One day of history; `goes_on` when its heading stands on the page before."""
 
+    day: date
     heading: str
     items: list[HistoryRow | Fold]
+    goes_on: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,21 +98,58 @@ class History:
     before: int | None
 
 
-def history_of(routine: Routine, before: int | None, now: datetime, zone: str) -> History:
-    """The runs numbered below `before` (None: from the newest), a page of them."""
-    runs = routine.runs.select_related(
+def filter_of(code: str) -> Filter:
+    """The filter of this code; all runs for one that isn't known."""
+    return next((each for each in FILTERS if each.code == code), FILTERS[0])
+
+
+def newest_runs(
+    routine: Routine, count: int, *, upto: int | None = None, kind: Filter = FILTERS[0]
+) -> list[Run]:
+    """The newest runs (numbered at most `upto`), with all that their sentences need."""
+    runs: QuerySet[Run] = routine.runs.select_related(
         "machine", "workspace", "fire__requested_by", "stop_asked_by"
     ).order_by("-number")
-    if before is not None:
-        runs = runs.filter(number__lt=before)
-    found = list(runs[: PAGE + 1])
-    shown = found[:PAGE]
-    for run in shown:
+    if upto is not None:
+        runs = runs.filter(number__lte=upto)
+    if kind.shapes:
+        runs = runs.filter(status__in=[s for s in RunStatus if s.shape in kind.shapes])
+    if kind.asked:
+        runs = runs.filter(fire__requested_by__isnull=False)
+    found = list(runs[:count])
+    for run in found:
         run.routine = routine
-    rows = [_row(run, now, zone) for run in shown]
+    return found
+
+
+def older_history(routine: Routine, before: int, kind: Filter, now: datetime, zone: str) -> History:
+    """The runs numbered below `before`, a page of them."""
+    found = newest_runs(routine, PAGE + 2, upto=before, kind=kind)
+    head = found[0] if found and found[0].number == before else None
+    rest = found[1:] if head else found
+    goes_on = day_of(_instant(head), zone) if head else None
+    return _paged(rest, kind, now, zone, goes_on)
+
+
+def history_of(runs: Sequence[Run], kind: Filter, now: datetime, zone: str) -> History:
+    """The first page of these runs, the newest of their kind; they reach beyond a page when there
+    are more."""
+    return _paged(runs, kind, now, zone, None)
+
+
+def _paged(
+    found: Sequence[Run], kind: Filter, now: datetime, zone: str, shown_already: date | None
+) -> History:
+    shown = list(found[:PAGE])
+    remarks = [""] * len(shown) if kind.code else _remarks(found)
+    line = _line(shown)
+    rows = [
+        _row(run, line.get(run.fire_id, 0), remark, now, zone)
+        for run, remark in zip(shown, remarks, strict=False)
+    ]
     today = day_of(now, zone)
     days = [
-        Day(day_heading(day, today), list(_folded(list(each))))
+        Day(day, day_heading(day, today), list(_folded(list(each))), goes_on=day == shown_already)
         for day, each in groupby(rows, key=lambda row: day_of(_instant(row.run), zone))
     ]
     return History(days, shown[-1].number if len(found) > PAGE else None)
@@ -83,20 +159,45 @@ def _instant(run: Run) -> datetime:
     return run.fire.due_at
 
 
-def _row(run: Run, now: datetime, zone: str) -> HistoryRow:
-    sentence = sentence_for(run, zone=zone, now=now)
+def _remarks(found: Sequence[Run]) -> list[str]:
+    """Beside each run that it is well again, where it is; "" beside all others."""
+    ended = [(run.status, run.cause) for run in found][::-1]
+    whole = bool(found) and found[-1].number == 1
+    return [back_in_time(ended[: len(ended) - place], whole=whole) for place in range(len(ended))]
+
+
+def _line(runs: Sequence[Run]) -> dict[int, int]:
+    """The place of each of these that waits in its machine's line, by its fire; 1 is next."""
+    waiting = next((run for run in runs if run.status == RunStatus.QUEUED), None)
+    if waiting is None or waiting.machine_id is None:
+        return {}
+    fires = waiting_fires(machine_id=waiting.machine_id)
+    return {fire: place for place, fire in enumerate(fires, start=1)}
+
+
+def _row(run: Run, place: int, remark: str, now: datetime, zone: str) -> HistoryRow:
+    sentence = sentence_for(run, zone=zone, now=now, place=place, doing=doing_words(run))
     lasted = run.duration if run.effects_begun_at else None
     seconds = round(lasted.total_seconds(), 1) if lasted is not None else None
+    act = act_now(sentence.act, run)
+    second = sentence.second or _asked(run)
+    if act or remark:
+        second = f"{_stopped(second)} {remark}".strip()
     return HistoryRow(
         run=run,
         time=clock_time(_instant(run), zone),
         shape=shape_of(run),
         sentence=sentence,
-        second=sentence.second or _asked(run),
-        act=act_link(sentence.act, run),
+        second=second,
+        act=act,
         cost=dollars(paid(run)) if is_over(run) else "",
         took=took(seconds) if seconds is not None else "",
     )
+
+
+def _stopped(words: str) -> str:
+    """With its full stop, since an action or a remark follows."""
+    return f"{words}." if words and words[-1].isalnum() else words
 
 
 def _asked(run: Run) -> str:

@@ -26,6 +26,8 @@ BIN = timedelta(minutes=15)
 MANY = 60  # above so many marks a quarter of an hour shows only its worst
 MOST = 5_000  # runs of one day that are looked at
 DAWN, DUSK = time(6, 30), time(19, 0)
+_NAMED = (0, 6, 12, 18, 24)  # hours that the axis names
+_AT = '<svg x="{}" overflow="visible" width="1" height="1">'
 _WORST = (
     Shape.LIVE, Shape.POINT, Shape.BLOCK, Shape.RING, Shape.DONE, Shape.QUIET, Shape.STUB,
     Shape.WAITING,
@@ -42,28 +44,79 @@ class Mark:
 
 @dataclass(frozen=True)
 class Today:
-    """The day's ribbon: its drawing, its heading, the hours beneath it."""
+    """The day's ribbon: its heading, its drawing, the hours beneath it, and what ran at night.
+
+    `odd` says that the day has 23 or 25 hours, "" on all others.
+    """
 
     heading: str
+    odd: str
     drawing: SafeString
-    hours: list[str]
+    hours: SafeString
     slept: str
 
 
-def today_of(workspace: Workspace, routines: Sequence[Routine], now: datetime, zone: str) -> Today:
-    """Today in the viewer's zone."""
+@dataclass(frozen=True)
+class _Span:
+    """The day in its zone: from midnight to midnight, and now."""
+
+    start: datetime
+    end: datetime
+    now: datetime
+    zone: str
+
+    def place(self, at: datetime) -> str:
+        """Where an instant lies, by real time."""
+        return f"{100 * (at - self.start) / (self.end - self.start):.3f}%"
+
+    def wall(self, hour: int, minute: int = 0) -> datetime:
+        """The first instant at which the clocks show this; 24 is the day's end."""
+        if hour == 24:
+            return self.end
+        place = zones.as_zone(self.zone)
+        day = self.start.astimezone(place).date()
+        return zones.first_instant(datetime.combine(day, time(hour, minute)), place)
+
+    @property
+    def length(self) -> str:
+        """How long it is, in real hours."""
+        return f"{(self.end - self.start) / timedelta(hours=1):g} hours"
+
+
+def today_of(
+    workspace: Workspace,
+    routines: Sequence[Routine],
+    now: datetime,
+    zone: str,
+    *,
+    late: Sequence[datetime] = (),
+) -> Today:
+    """Today in the viewer's zone. `late` is what was due and hasn't been started."""
     place = zones.as_zone(zone)
     day = now.astimezone(place).date()
-    start, end = _midnight(day, zone), _midnight(day + timedelta(days=1), zone)
-    past = _past(workspace, start, end)
-    coming = _coming(routines, max(now, start), end)
-    shown = past if len(past) + len(coming) <= MANY else _binned(past, start)
+    span = _Span(_midnight(day, zone), _midnight(day + timedelta(days=1), zone), now, zone)
+    waiting = [Mark(at, Shape.WAITING) for at in late if at >= span.start]
+    past = _past(workspace, span.start, span.end) + waiting
+    coming = _coming(routines, max(now, span.start), span.end)
+    shown = past if len(past) + len(coming) <= MANY else _binned(past, span.start)
+    label = _label(past, coming, _next_name(routines, now, span.end), zone)
     return Today(
         heading=f"{day:%A} {day.day} {day:%B}",
-        drawing=_drawing(shown + coming, (start, end, now), _label(past, coming, zone), zone),
-        hours=["0:00", "6:00", "12:00", "18:00", "24:00"],
+        odd="" if span.end - span.start == timedelta(days=1) else span.length,
+        drawing=_drawing(shown + coming, span, label),
+        hours=_hours(span),
         slept=_slept(past, day, zone, now),
     )
+
+
+def _next_name(routines: Iterable[Routine], now: datetime, end: datetime) -> str:
+    """The name of the routine that runs next today; empty when none does."""
+    due = [
+        (each.next_fire_at, each.name)
+        for each in routines
+        if each.enabled and each.next_fire_at and now <= each.next_fire_at < end
+    ]
+    return min(due)[1] if due else ""
 
 
 def _midnight(day: date, zone: str) -> datetime:
@@ -122,7 +175,7 @@ def _binned(marks: Iterable[Mark], start: datetime) -> list[Mark]:
     return [Mark(slot, shape) for slot, shape in worst.items()]
 
 
-def _label(past: Sequence[Mark], coming: Sequence[Mark], zone: str) -> str:
+def _label(past: Sequence[Mark], coming: Sequence[Mark], name: str, zone: str) -> str:
     """The whole day in words, for those who don't see it."""
     counts = Counter(mark.shape for mark in past)
     parts = ", ".join(f"{counts[s]} {word(s).lower()}" for s in ORDER if counts[s])
@@ -130,7 +183,8 @@ def _label(past: Sequence[Mark], coming: Sequence[Mark], zone: str) -> str:
     if parts:
         said = f"{said} {parts[:1].upper()}{parts[1:]}."
     if coming:
-        said = f"{said} More to come; the next at {clock_time(coming[0].at, zone)}."
+        who = f"{name} " if name else ""
+        said = f"{said} More to come; next is {who}at {clock_time(coming[0].at, zone)}."
     return said
 
 
@@ -144,21 +198,8 @@ def _slept(past: Sequence[Mark], day: date, zone: str, now: datetime) -> str:
     return f"{count_words(ran)} ran while you slept" if ran else ""
 
 
-def _drawing(
-    marks: Sequence[Mark], span: tuple[datetime, datetime, datetime], label: str, zone: str
-) -> SafeString:
-    start, end, now = span
-    day = start.astimezone(zones.as_zone(zone)).date()
-
-    def place(at: datetime) -> str:
-        return f"{100 * (at - start) / (end - start):.3f}%"
-
-    def wall(hour: int, minute: int = 0) -> datetime:
-        return zones.first_instant(datetime.combine(day, time(hour, minute)), zones.as_zone(zone))
-
-    hours = [(place(wall(hour)), 8 if hour % 6 == 0 else 3) for hour in range(24)]
-    hours.append(("100%", 8))
-    dusk = wall(DUSK.hour, DUSK.minute)
+def _drawing(marks: Sequence[Mark], span: _Span, label: str) -> SafeString:
+    dawn, dusk = span.wall(DAWN.hour, DAWN.minute), span.wall(DUSK.hour, DUSK.minute)
     return format_html(
         '<svg class="hb" role="img" aria-label="{}">'
         '<rect class="night" x="0" y="2" width="{}" height="35" rx="3"/>'
@@ -167,22 +208,41 @@ def _drawing(
         '<svg x="{}" overflow="visible" width="1" height="1"><path class="nowline" d="M0 -2v48"/>'
         '<text class="nowtext" y="-7">{}</text></svg></svg>',
         label,
-        place(wall(DAWN.hour, DAWN.minute)),
-        place(dusk),
-        f"{100 * (end - dusk) / (end - start):.3f}%",
+        span.place(dawn),
+        span.place(dusk),
+        f"{100 * (span.end - dusk) / (span.end - span.start):.3f}%",
+        format_html_join("", f'{_AT}<path class="base" d="M0 38v{{}}"/></svg>', _notches(span)),
+        format_html_join(
+            "", f"{_AT}{{}}</svg>", ((span.place(each.at), _mark(each.shape)) for each in marks)
+        ),
+        span.place(span.now),
+        clock_time(span.now, span.zone),
+    )
+
+
+def _notches(span: _Span) -> list[tuple[str, int]]:
+    """Each real hour's place and length: 23, 24 or 25 of them, and the day's end."""
+    long = {span.wall(hour) for hour in _NAMED}
+    at, notches = span.start, []
+    while at < span.end:
+        notches.append((span.place(at), 8 if at in long else 3))
+        at += timedelta(hours=1)
+    return [*notches, (span.place(span.end), 8)]
+
+
+def _hours(span: _Span) -> SafeString:
+    """The hours that have a name, each under its notch."""
+    texts = [
+        ("start" if hour == 0 else "end" if hour == 24 else "middle", span.wall(hour), hour)
+        for hour in _NAMED
+    ]
+    return format_html(
+        '<svg class="hours" aria-hidden="true">{}</svg>',
         format_html_join(
             "",
-            '<svg x="{}" overflow="visible" width="1" height="1">'
-            '<path class="base" d="M0 38v{}"/></svg>',
-            hours,
+            '<text x="{}" y="14" text-anchor="{}">{}:00</text>',
+            ((span.place(at), anchor, hour) for anchor, at, hour in texts),
         ),
-        format_html_join(
-            "",
-            '<svg x="{}" overflow="visible" width="1" height="1">{}</svg>',
-            ((place(mark.at), _mark(mark.shape)) for mark in marks),
-        ),
-        place(now),
-        clock_time(now, zone),
     )
 
 

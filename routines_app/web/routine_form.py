@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.models import Role
 from foundation import clock
+from routines_app.configure.check_try import NotAsked
 from routines_app.configure.content import FieldError, Refused, RoutineContent
 from routines_app.configure.routine import (
     ChangedMeanwhile,
@@ -21,7 +22,7 @@ from routines_app.configure.routine import (
     create_routine,
     turn_on,
 )
-from routines_app.configure.validate import problems
+from routines_app.configure.validate import name_problem, problems
 from routines_app.models import Routine
 from routines_app.rules import zones
 from routines_app.rules.kinds import ScheduleKind
@@ -31,6 +32,7 @@ from routines_app.web.access import WorkspaceRequest, in_workspace, role_too_low
 from routines_app.web.cold import back_words
 from routines_app.web.dates import day_of, moment_words
 from routines_app.web.form_controls import Roster, roster_of
+from routines_app.web.form_cron import as_sentence, with_both_days, without_its_seconds
 from routines_app.web.form_page import (
     Conflict,
     blank_form,
@@ -39,15 +41,17 @@ from routines_app.web.form_page import (
     run_and_go,
     show_form,
 )
-from routines_app.web.form_read import Read, read_content, read_schedule, whole
+from routines_app.web.form_read import Read, read_content, read_schedule, whole, with_choice
 from routines_app.web.form_state import FormState, state_of, typed, with_schedule
+from routines_app.web.form_try import problem_of_try, routine_sent, try_and_wait
 from routines_app.web.routine_page import find_routine, may_edit
 from routines_app.web.starters import starter_of
 from routines_app.web.templatetags.words import said as since_words
 from routines_app.web.versions import differences
 
 USUAL_CRON = "0 8 * * 1-5"  # where a custom schedule begins after one that has no times
-MAY_SHOW = {"preview", "time", "read"}  # buttons that only show the form again
+MAY_SHOW = {"preview", "time", "read", "cron", "sentence", "plain", "both", "try"}
+"""Buttons that only show the form again."""
 
 
 @in_workspace(Role.MEMBER)
@@ -101,7 +105,7 @@ def edit_routine(request: WorkspaceRequest, workspace_slug: str, slug: str) -> H
     if shown is not None:
         return shown
     read, content = read_content(state)
-    errors = _errors(request, state, read, content)
+    errors = _errors(request, state, read, content, routine)
     if errors:
         return show_form(request, roster, read.state, routine=routine, errors=errors)
     version = whole(state.version) or 0
@@ -122,8 +126,10 @@ def schedule_preview(request: WorkspaceRequest, workspace_slug: str) -> HttpResp
     roster = roster_of(request.workspace)
     state = _changed(typed(request.POST, blank_form(request, roster)), request.POST)
     read = read_schedule(state)
-    context = form_context(request, roster, read.state, [], None)
+    routine = routine_sent(request)
+    context = form_context(request, roster, read.state, [], routine)
     context["with_sentence"] = request.POST.get("part") != "readback"
+    context["with_check"] = request.POST.get("then") == "both"
     return render(request, "routines/preview.html", context)
 
 
@@ -139,15 +145,32 @@ def _only_shown(
         state, errors = _written(state, request.POST)
     else:
         state = read_schedule(state).state
+    if request.POST.get("then") == "try":
+        asked = try_and_wait(request, state, roster, routine)
+        if isinstance(asked, NotAsked):
+            errors = [FieldError("check_command", asked.sentence)]
+        else:
+            state = replace(state, tried=asked.key)
     return show_form(request, roster, state, routine=routine, errors=errors)
 
 
 def _changed(state: FormState, post: QueryDict) -> FormState:
     """What follows from the button and from a first blank that has just been changed."""
-    if post.get("then") == "time":
-        return replace(state, times=(*state.times, ""))
-    if post.get("then") == "read" and post.get("written", "").strip():
-        return _written(state, post)[0]
+    if "settle" in post:
+        state = with_choice(state, str(post["settle"]))
+    match post.get("then"):
+        case "time":
+            return replace(state, times=(*state.times, ""))
+        case "read" if post.get("written", "").strip():
+            return _written(state, post)[0]
+        case "cron":
+            state = replace(state, every=ScheduleKind.CRON.value)
+        case "sentence":
+            return as_sentence(state)
+        case "plain":
+            return without_its_seconds(state)
+        case "both":
+            return with_both_days(state)
     if state.every == state.was:
         return state
     if state.kind is ScheduleKind.CRON:
@@ -172,14 +195,20 @@ def _written(state: FormState, post: QueryDict) -> tuple[FormState, list[FieldEr
 
 
 def _errors(
-    request: WorkspaceRequest, state: FormState, read: Read, content: RoutineContent
+    request: WorkspaceRequest,
+    state: FormState,
+    read: Read,
+    content: RoutineContent,
+    routine: Routine | None = None,
 ) -> list[FieldError]:
     """Everything to fix. A first blank that was changed unseen has to be looked at first."""
     errors = list(read.errors)
     if state.every != state.was:
         errors.insert(0, FieldError("every", "The sentence has new blanks. Fill them, then save."))
+    errors += problem_of_try(request, state)
     if errors:
         errors += problems(request.workspace, content, clock.now())
+        errors += name_problem(request.workspace, content.name, routine)
     return errors
 
 

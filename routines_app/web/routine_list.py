@@ -10,11 +10,12 @@ from django.views.decorators.http import require_safe
 
 from accounts.models import Role
 from foundation import clock
-from routines_app.rules.status import Shape
 from routines_app.web.access import WorkspaceRequest, in_workspace
-from routines_app.web.dates import ahead, count_words
+from routines_app.web.dates import ahead, clock_time, count_words
+from routines_app.web.list_row import ListRow, list_rows
+from routines_app.web.pulse import is_tick, ticking
 from routines_app.web.ribbon import today_of
-from routines_app.web.routine_rows import ListRow, list_rows, week_of
+from routines_app.web.routine_rows import week_of
 from routines_app.web.starters import offered_starters
 
 
@@ -51,9 +52,10 @@ def headline(on: int, needs: int, off: int, *, asked: int = 0, paused: bool = Fa
 
 
 @in_workspace(Role.VIEWER)
+@ticking
 @require_safe
 def routines(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
-    """The list; without any routine, the starters."""
+    """The list; without any routine, the starters. A page that asks again gets the parts alone."""
     workspace = request.workspace
     now = clock.now()
     zone = request.user.zone
@@ -66,15 +68,15 @@ def routines(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
             "key": uuid.uuid4(),
         }
         return render(request, "routines/first_run.html", context)
-    needs = [row for row in rows if row.needs_you]
-    rest = [row for row in rows if not row.needs_you]
+    needs = [row for row in rows if row.needs]
+    rest = [row for row in rows if not row.needs]
     asked = [row for row in rest if row.asked]
     on = [row for row in rest if not row.asked and row.routine.enabled]
     off = [row for row in rest if not row.asked and not row.routine.enabled]
     paused = workspace.paused_at is not None
     return render(
         request,
-        "routines/list.html",
+        "routines/list_tick.html" if is_tick(request) else "routines/list.html",
         {
             "headline": headline(len(on), len(needs), len(off), asked=len(asked), paused=paused),
             "groups": _groups(needs, on, asked, off),
@@ -82,8 +84,14 @@ def routines(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
             "next_words": "" if paused else _next(rows, now, zone),
             "may_run": may_run,
             "is_admin": request.membership.may(Role.ADMIN),
-            "today": today_of(workspace, [row.routine for row in rows], now, zone),
-            "any_live": any(row.last_shape in (Shape.LIVE, Shape.WAITING) for row in rows),
+            "today": today_of(
+                workspace,
+                [row.routine for row in rows],
+                now,
+                zone,
+                late=[row.due for row in rows if row.due],
+            ),
+            "key": uuid.uuid4(),
         },
     )
 
@@ -96,13 +104,17 @@ def _groups(
 
 
 def _next(rows: list[ListRow], now: datetime, zone: str) -> str:
-    """What runs next, and when: "Inbox triage, in 19 minutes"."""
+    """What comes next, and when: "Next: Inbox triage, in 19 minutes"; what waits comes first."""
+    late = [(row.due, place) for place, row in enumerate(rows) if row.due]
+    if late:
+        at, place = min(late)
+        return f"Waiting: {rows[place].routine.name}, due at {clock_time(at, zone)}"
     due = [
-        (row.routine.next_fire_at, place, row.routine.name)
+        (row.routine.next_fire_at, place)
         for place, row in enumerate(rows)
         if row.routine.enabled and row.routine.next_fire_at
     ]
     if not due:
         return ""
-    at, _, name = min(due)
-    return f"{name}, {ahead(at, now, zone)}"
+    at, place = min(due)
+    return f"Next: {rows[place].routine.name}, {ahead(at, now, zone)}"

@@ -4,53 +4,59 @@ import re
 import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from urllib.parse import urlencode
 
 import structlog
-from django.contrib import messages
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import Role
-from foundation import clock, database_clock
+from foundation import clock
 from machines.access import provider_for
 from machines.lifecycle import MachineState
 from machines.providers.base import MachineError, NotFound
 from routines_app.admission.restoring import time_to_restore
-from routines_app.configure.routine import Refused, turn_off, turn_on
-from routines_app.fires.accounting import accounted
+from routines_app.fires.accounting import SLACK, accounted
 from routines_app.models import AgentRuntime, Routine, Run
 from routines_app.producers.manual import run_it_now
-from routines_app.rules.money import dollars, took
-from routines_app.rules.status import OPEN_STATUSES, Shape
-from routines_app.web.access import WorkspaceRequest, in_workspace, role_too_low
-from routines_app.web.back import back_to
+from routines_app.rules.money import dollars
+from routines_app.web.access import WorkspaceRequest, in_workspace
 from routines_app.web.cold import about, back_words
 from routines_app.web.coming import next_five, place_of
-from routines_app.web.dates import axis_day, day_of, moment_words
-from routines_app.web.failures import Failure, failures_before
-from routines_app.web.history import history_of
-from routines_app.web.routine_rows import off_words, typical_of
-from routines_app.web.run_words import is_over, paid, sentence_for, shape_of
+from routines_app.web.dates import moment_words
+from routines_app.web.failures import IN_A_ROW, Failure, counts, failure_of, failures_before
+from routines_app.web.history import (
+    FILTERS,
+    PAGE,
+    Filter,
+    filter_of,
+    history_of,
+    newest_runs,
+    older_history,
+)
+from routines_app.web.list_row import off_words
+from routines_app.web.pulse import is_tick, ticking
+from routines_app.web.routine_past import (
+    RANGES,
+    TICKS,
+    USUAL,
+    Range,
+    beats_of,
+    panel_words,
+    range_of,
+    sums_of,
+    within,
+)
+from routines_app.web.routine_rows import typical_of
 from routines_app.web.sentence import spoken_sentence
 
 log = structlog.get_logger()
 
-TICKS = 40
 MEMORY_SHOWN = 20_000  # bytes of state.md
 
 ACCOUNTED_FOR = timedelta(weeks=6)
-
-
-@dataclass(frozen=True)
-class Beat:
-    """One tick of the page's heartbeat; `shape` None is the run that is still to come."""
-
-    href: str
-    name: str
-    shape: Shape | None
-    axis: str
 
 
 def find_routine(request: WorkspaceRequest, slug: str) -> Routine:
@@ -70,65 +76,127 @@ def may_edit(request: WorkspaceRequest, routine: Routine) -> bool:
     return request.membership.may(Role.MEMBER if own else Role.ADMIN)
 
 
+@dataclass(frozen=True)
+class Choice:
+    """One of several views of the page: the address that shows it."""
+
+    words: str
+    href: str
+    current: bool
+
+
 @in_workspace(Role.VIEWER)
+@ticking
 @require_safe
 def routine_page(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpResponse:
-    """The page; with `before` and htmx, older history."""
+    """The page; with `before` and htmx, older history; to a page that asks again, its parts."""
     routine = find_routine(request, slug)
     now, zone = clock.now(), request.user.zone
-    asked = request.GET.get("before", "")
-    before = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 10 else None
+    kind = filter_of(request.GET.get("show", ""))
+    before = _number(request.GET.get("before", ""))
     context: dict[str, object] = {
         "routine": routine,
-        "history": history_of(routine, before, now, zone),
         "may_run": request.membership.may(Role.MEMBER),
         "may_edit": may_edit(request, routine),
         "key": uuid.uuid4(),
+        "kind": kind,
+        "older_query": urlencode({"show": kind.code} if kind.code else {}),
     }
     if request.htmx and before is not None:
+        context["history"] = older_history(routine, before, kind, now, zone)
         return render(request, "routines/partials/days.html", context)
-    return render(request, "routines/routine.html", context | _whole_page(routine, now, zone))
-
-
-def _whole_page(routine: Routine, now: datetime, zone: str) -> dict[str, object]:
-    totals = getattr(routine, "totals", None)
-    typical = typical_of([routine.pk]).get(routine.pk)
-    return {
-        "sentence": spoken_sentence(routine),
-        "beats": _beats(routine, now, zone),
-        "any_live": routine.runs.filter(status__in=OPEN_STATUSES).exists(),
-        "totals": totals,
-        "typical": typical,
-        "fires": next_five(routine.schedule, now, zone) if routine.enabled else [],
-        "off_words": off_words(routine, now, zone),
-        "cold_words": _cold_words(routine, now),
-        "failures": _failures(routine, now, zone),
+    shown = range_of(request.GET.get("range", USUAL.code))
+    newest = newest_runs(routine, TICKS)
+    if before is not None:
+        history = older_history(routine, before, kind, now, zone)
+    else:
+        found = newest_runs(routine, PAGE + 1, kind=kind) if kind.code else newest
+        history = history_of(found, kind, now, zone)
+    context |= {
+        "history": history,
+        "ranges": _ranges(shown, kind),
+        "filters": _filters(shown, kind),
         "no_runs": _no_runs(routine, now, zone),
-        "memory": read_memory(routine),
-        "rules": _rules(routine),
-        "first_line": _first_line(routine),
-        "place": place_of(routine.schedule),
-        "accounted": _accounted(routine),
-        "file_href": memory_link(routine),
+    }
+    context |= _panel(routine, newest, shown, now, zone) | _around(routine, newest, now, zone)
+    template = "routines/routine_tick.html" if is_tick(request) else "routines/routine.html"
+    return render(request, template, context)
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+def _address(shown: Range, kind: Filter) -> str:
+    """The page with this range and this filter; what is usual isn't named."""
+    asked = {}
+    if shown is not USUAL:
+        asked["range"] = shown.code
+    if kind.code:
+        asked["show"] = kind.code
+    return f"?{urlencode(asked)}" if asked else "?"
+
+
+def _ranges(shown: Range, kind: Filter) -> list[Choice]:
+    return [Choice(each.words, _address(each, kind), each is shown) for each in RANGES]
+
+
+def _filters(shown: Range, kind: Filter) -> list[Choice]:
+    return [
+        Choice(each.words, f"{_address(shown, each)}#history", each is kind) for each in FILTERS
+    ]
+
+
+def _panel(
+    routine: Routine, newest: list[Run], shown: Range, now: datetime, zone: str
+) -> dict[str, object]:
+    """The heartbeat over a range, with what it comes to."""
+    sums = sums_of(routine, shown, now)
+    drawn = within(newest, shown, now)
+    return {
+        "beats": beats_of(routine, drawn, now, zone),
+        "sums": sums,
+        "panel_words": panel_words(sums, typical_of([routine.pk]).get(routine.pk)),
+        "drawn": len(drawn) if len(drawn) < sums.rows else 0,
+        "accounted": _accounted(routine, now),
     }
 
 
-def _accounted(routine: Routine) -> str:
+def _around(routine: Routine, newest: list[Run], now: datetime, zone: str) -> dict[str, object]:
+    """What stands above the heartbeat and beside it."""
+    off, since = off_words(routine, now, zone)
+    return {
+        "sentence": spoken_sentence(routine),
+        "first_line": _first_line(routine),
+        "longer": _is_longer(routine),
+        "off_words": ", ".join(filter(None, (off, since))),
+        "cold_words": _cold_words(routine, now),
+        "failures": _failures(routine, newest, now, zone),
+        "fires": next_five(routine.schedule, now, zone) if routine.enabled else [],
+        "place": place_of(routine.schedule),
+        "memory": read_memory(routine),
+        "file_href": memory_link(routine),
+        "rules": _rules(routine),
+    }
+
+
+def _accounted(routine: Routine, now: datetime) -> str:
     """How many of what was due in six weeks has its row, up to a minute ago; "" when none was."""
-    found, due = accounted(routine, database_clock.now() - ACCOUNTED_FOR, None)
+    found, due = accounted(routine, now - ACCOUNTED_FOR, now - SLACK)
     return f"{found:,} of {due:,} occurrences accounted for in six weeks." if due else ""
 
 
-def _failures(routine: Routine, now: datetime, zone: str) -> list[Failure]:
+def _failures(routine: Routine, newest: list[Run], now: datetime, zone: str) -> list[Failure]:
     """Where it stopped each time, when that turned it off."""
-    if routine.enabled or routine.off_reason != "failures":
+    if routine.enabled or routine.off_reason != "failures" or routine.off_at is None:
         return []
-    last = (
-        routine.runs.filter(finished_at__lte=routine.off_at).order_by("-number").first()
-        if routine.off_at
-        else None
-    )
-    return failures_before(routine, last.number, now, zone) if last else []
+    before = [run for run in newest if run.finished_at and run.finished_at <= routine.off_at]
+    if not before:
+        return []
+    failed = [run for run in before if counts(run.status, run.cause)][:IN_A_ROW]
+    if len(failed) < IN_A_ROW:  # they lie further back than what was read
+        return failures_before(routine, before[0].number, now, zone)
+    return [failure_of(run, now, zone) for run in failed][::-1]
 
 
 def _cold_words(routine: Routine, now: datetime) -> str:
@@ -145,39 +213,6 @@ def _cold_words(routine: Routine, now: datetime) -> str:
     return back_words(machine, now)
 
 
-def _beats(routine: Routine, now: datetime, zone: str) -> list[Beat]:
-    runs = list(
-        routine.runs.select_related("machine", "fire__requested_by", "stop_asked_by").order_by(
-            "-number"
-        )[:TICKS]
-    )
-    runs.reverse()
-    today = day_of(now, zone)
-    beats: list[Beat] = []
-    last_axis = ""
-    for place, run in enumerate(runs):
-        day = axis_day(day_of(run.fire.due_at, zone), today)
-        shows = place % 6 == 0 or place == len(runs) - 1
-        axis = day if shows and day != last_axis else ""
-        last_axis = axis or last_axis
-        href = reverse("run", args=[routine.workspace.slug, routine.slug, run.number])
-        beats.append(Beat(href, _beat_name(run, now, zone), shape_of(run), axis))
-    if routine.enabled and routine.next_fire_at:
-        name = f"Next run: {moment_words(routine.next_fire_at, now, zone)}"
-        beats.append(Beat("#next", name, None, ""))
-    return beats
-
-
-def _beat_name(run: Run, now: datetime, zone: str) -> str:
-    when = moment_words(run.fire.due_at, now, zone)
-    said = f"{when[:1].upper()}{when[1:]}. {sentence_for(run, zone=zone, now=now).text}"
-    if not is_over(run):
-        return said
-    lasted = run.duration
-    length = f", took {took(round(lasted.total_seconds(), 1))}" if lasted else ""
-    return f"{said} Cost {dollars(paid(run))}{length}."
-
-
 def _no_runs(routine: Routine, now: datetime, zone: str) -> str:
     """What stands in an empty history: when the first run is."""
     if routine.run_counter:
@@ -189,10 +224,19 @@ def _no_runs(routine: Routine, now: datetime, zone: str) -> str:
 
 def _first_line(routine: Routine) -> str:
     """The first words of what it does; a script is said to be one."""
-    if routine.agent and routine.agent.runtime == AgentRuntime.SCRIPT:
-        return "Runs its script."
+    if _runs_a_script(routine):
+        return "its script."
     line = next((line.strip() for line in routine.instructions.splitlines() if line.strip()), "")
     return f"{line[:200].rstrip()}…" if len(line) > 200 else line
+
+
+def _is_longer(routine: Routine) -> bool:
+    """Whether there is more to read of what it does than its first line."""
+    return _runs_a_script(routine) or routine.instructions.strip() != _first_line(routine)
+
+
+def _runs_a_script(routine: Routine) -> bool:
+    return routine.agent is not None and routine.agent.runtime == AgentRuntime.SCRIPT
 
 
 def memory_link(routine: Routine) -> str:
@@ -254,36 +298,3 @@ def run_now(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpRe
     routine = find_routine(request, slug)
     run = run_it_now(routine, request.user, run_key(request.POST))
     return redirect("run", workspace_slug, slug, run.number)
-
-
-@in_workspace(Role.MEMBER)
-@require_POST
-def switch_on(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpResponse:
-    """Turn it on and say when the next run is and, if its machine is cold, when that is back; or
-    what stands against it."""
-    routine = find_routine(request, slug)
-    if not may_edit(request, routine):
-        return role_too_low(request, Role.ADMIN)
-    now = clock.now()
-    answer = turn_on(routine, request.user)
-    if isinstance(answer, Refused):
-        messages.error(request, " ".join(error.sentence for error in answer.errors))
-    else:
-        said = "It runs when somebody asks for it."
-        if answer.next_fire_at is not None:
-            said = f"Next run: {moment_words(answer.next_fire_at, now, request.user.zone)}."
-        back = back_words(answer.machine, now)
-        messages.info(request, f"{routine.name} is on. {said} {back}".strip())
-    return back_to(request, reverse("routine", args=[workspace_slug, slug]))
-
-
-@in_workspace(Role.MEMBER)
-@require_POST
-def switch_off(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpResponse:
-    """Turn it off, at once."""
-    routine = find_routine(request, slug)
-    if not may_edit(request, routine):
-        return role_too_low(request, Role.ADMIN)
-    turn_off(routine, request.user)
-    messages.info(request, f"{routine.name} is off.")
-    return back_to(request, reverse("routine", args=[workspace_slug, slug]))

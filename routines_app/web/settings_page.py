@@ -1,4 +1,4 @@
-"""A workspace's settings: its name, zone and budget, and the two ways to stop everything."""
+"""A workspace's settings: its name and zone, and the two ways to stop everything."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,6 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.models import Role, Workspace
-from billing.models import Account
 from routines_app.configure.content import FieldError, Refused
 from routines_app.configure.pause import pause_workspace, resume_workspace
 from routines_app.configure.settings import configure_workspace
@@ -20,18 +19,14 @@ from routines_app.runner.stop import stop_all
 from routines_app.web.access import WorkspaceRequest, in_workspace, role_too_low
 from routines_app.web.back import back_to
 from routines_app.web.dates import count_words
-from routines_app.web.form_read import typed_money
-
-MICRO = 1_000_000
 
 
 @dataclass(frozen=True)
 class Typed:
-    """The form as it is shown; `budget` is dollars, "" without one."""
+    """The form as it is shown."""
 
     name: str
     zone: str
-    budget: str
 
 
 @in_workspace(Role.VIEWER)
@@ -43,14 +38,8 @@ def settings(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     if not request.membership.may(Role.ADMIN):
         return role_too_low(request, Role.ADMIN)
     post = request.POST
-    typed = Typed(post.get("name", ""), post.get("zone", ""), post.get("budget", "").strip())
-    budget = typed_money(typed.budget) if typed.budget else None
-    if typed.budget and budget is None:
-        error = "Write an amount in dollars, like 50, or nothing for no budget."
-        return _page(request, typed, [FieldError("budget", error)])
-    answer = configure_workspace(
-        request.workspace, request.user, name=typed.name, zone=typed.zone, monthly_budget=budget
-    )
+    typed = Typed(post.get("name", ""), post.get("zone", ""))
+    answer = configure_workspace(request.workspace, request.user, name=typed.name, zone=typed.zone)
     if isinstance(answer, Refused):
         return _page(request, typed, answer.errors)
     messages.info(request, "Saved.")
@@ -97,10 +86,7 @@ def _open_runs(workspace: Workspace) -> list[Run]:
 
 
 def _typed_of(workspace: Workspace) -> Typed:
-    account = Account.objects.filter(workspace=workspace).first()
-    budget = account.monthly_budget if account else None
-    said = "" if budget is None else f"{budget / MICRO:.2f}"
-    return Typed(workspace.name, workspace.zone, said)
+    return Typed(workspace.name, workspace.zone)
 
 
 def _page(request: WorkspaceRequest, typed: Typed, errors: list[FieldError]) -> HttpResponse:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.conf import settings
+from django.db.models import Count, F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
@@ -15,13 +16,25 @@ from django.utils.functional import SimpleLazyObject
 
 from accounts.access import workspaces_of
 from accounts.models import Membership, User, Workspace
-from billing.models import Account
+from billing.plans import plan_of
 from machines.models import Machine
 from routines_app.delivery.attention import how_many_need_someone
 from routines_app.models import Agent, Routine
 from routines_app.web.banner import Banner, banner_of
 
-PLAN_NAMES = {"self-hosted": "Self-hosted", "free": "Free", "pro": "Pro"}
+
+@dataclass(frozen=True)
+class PlanMeter:
+    """The rail's foot: the plan's name, how many routines are on, and of how many.
+
+    `share` is whole percent, None where the plan has no limit.
+    """
+
+    title: str
+    words: str
+    share: int | None
+    href: str
+    current: bool
 
 
 @dataclass(frozen=True)
@@ -45,10 +58,10 @@ class Frame:
     nav: tuple[NavItem, ...]
     tabs: tuple[NavItem, ...]
     bell: NavItem | None
-    plan_line: str
     at_me: bool
     banner: Banner | None = None
     settings: NavItem | None = None
+    plan: PlanMeter | None = None
 
 
 def shell(request: HttpRequest) -> dict[str, object]:
@@ -67,12 +80,12 @@ def frame_of(request: HttpRequest) -> Frame:
     """The frame for this request; outside a workspace it is that of the person's first one."""
     person = getattr(request, "user", None)
     if person is None or not person.is_authenticated:
-        return Frame(None, (), (), (), None, "", False)
+        return Frame(None, (), (), (), None, False)
     mine = workspaces_of(cast(User, person))
     here: Workspace | None = getattr(request, "workspace", None) or next(iter(mine), None)
     at_me = request.path == reverse("me")
     if here is None:
-        return Frame(None, (), (), (), None, "", at_me)
+        return Frame(None, (), (), (), None, at_me)
     places = _Places(request.path, here, cast(User, person))
     return Frame(
         workspace=here,
@@ -80,16 +93,11 @@ def frame_of(request: HttpRequest) -> Frame:
         nav=places.nav(),
         tabs=places.tabs(),
         bell=places.bell(),
-        plan_line=_plan_line(here),
         at_me=at_me,
         banner=banner_of(here, cast(User, person)),
         settings=places.at("settings", "Settings"),
+        plan=places.plan(),
     )
-
-
-def _plan_line(workspace: Workspace) -> str:
-    account = Account.objects.filter(workspace=workspace).first()
-    return PLAN_NAMES.get(account.plan, account.plan) if account else ""
 
 
 def _number(rows: QuerySet[Any]) -> Coalesce:
@@ -127,6 +135,8 @@ class _Places:
         mine = {"workspace": OuterRef("pk")}
         present = {**mine, "deleted_at__isnull": True}
         return here.values(
+            plan_code=F("account__plan"),
+            on_count=_number(Routine.objects.filter(**present, enabled=True)),
             routine_count=_number(Routine.objects.filter(**present)),
             machine_count=_number(Machine.objects.filter(**present)),
             agent_count=_number(Agent.objects.filter(**present)),
@@ -144,6 +154,17 @@ class _Places:
         elsewhere = not any(tab.current for tab in tabs)
         more = reverse("more", args=[self.workspace.slug])
         return (*tabs, NavItem("More", more, elsewhere, icon="more"))
+
+    def plan(self) -> PlanMeter:
+        """How much of the plan's routines is in use."""
+        covered, on = plan_of(self.counts["plan_code"] or settings.PLAN), self.counts["on_count"]
+        href = reverse("plan", args=[self.workspace.slug])
+        if covered.routines is None:
+            words, share = f"{on} routine{'' if on == 1 else 's'} on", None
+        else:
+            words = f"{on} of {covered.routines} routine{'' if covered.routines == 1 else 's'}"
+            share = min(100, on * 100 // covered.routines)
+        return PlanMeter(covered.title, words, share, href, self.path.startswith(href))
 
     def bell(self) -> NavItem:
         waiting = how_many_need_someone(self.workspace, self.person)

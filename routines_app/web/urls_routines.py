@@ -4,9 +4,11 @@ from django.urls import path
 from django.urls.resolvers import URLPattern
 
 from routines_app.web import (
+    form_try,
     routine_form,
     routine_list,
     routine_page,
+    routine_switch,
     routine_versions,
     run_acts,
     run_page,
@@ -19,11 +21,13 @@ urlpatterns: list[URLPattern] = [
     path("new/", routine_form.new_routine, name="routine_new"),
     path("new/<slug:code>/run/", starter_page.run_starter, name="starter_run"),
     path("schedule/preview", routine_form.schedule_preview, name="schedule_preview"),
+    path("check/try/", form_try.check_try, name="check_try"),
+    path("check/try/<uuid:key>/", form_try.check_tried, name="check_tried"),
     path("<slug:slug>/", routine_page.routine_page, name="routine"),
     path("<slug:slug>/edit/", routine_form.edit_routine, name="routine_edit"),
     path("<slug:slug>/run/", routine_page.run_now, name="run_now"),
-    path("<slug:slug>/on/", routine_page.switch_on, name="routine_turn_on"),
-    path("<slug:slug>/off/", routine_page.switch_off, name="routine_turn_off"),
+    path("<slug:slug>/on/", routine_switch.switch_on, name="routine_turn_on"),
+    path("<slug:slug>/off/", routine_switch.switch_off, name="routine_turn_off"),
     path("<slug:slug>/versions/", routine_versions.versions, name="routine_versions"),
     path("<slug:slug>/delete/", routine_versions.delete, name="routine_delete"),
     path("<slug:slug>/runs/<int:number>/", run_page.run_page, name="run"),

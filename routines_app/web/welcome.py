@@ -5,17 +5,24 @@ from typing import Any
 import structlog
 from celery import current_app
 from django.db import transaction
+from django.http import HttpRequest
 from kombu.exceptions import OperationalError
 
+from accounts.adapter import INVITED
+from accounts.invite import join
 from accounts.join import found_workspace
-from accounts.models import User
+from accounts.models import Membership, User
+from foundation import clock
 from routines_app.configure.workspace import furnish
 
 log = structlog.get_logger()
 
 
-def welcome(*, user: User, **signal: Any) -> None:
-    """Found the person's workspace and furnish it; both or neither."""
+def welcome(*, request: HttpRequest, user: User, **signal: Any) -> None:
+    """Let somebody who was invited in; for anybody else found a workspace and furnish it."""
+    secret = request.session.pop(INVITED, None)
+    if isinstance(secret, str) and isinstance(join(secret, user, clock.now()), Membership):
+        return
     with transaction.atomic():
         machine = furnish(found_workspace(user, user.zone), user)
         transaction.on_commit(lambda: _wake(machine.pk, str(user)))

@@ -4,10 +4,6 @@
 const summary = document.querySelector(".errsum");
 if (summary) summary.focus();
 
-for (const toast of document.querySelectorAll(".toasts .toast")) {
-  setTimeout(() => toast.remove(), 10000);
-}
-
 // A request that failed is said beside what was pressed, with a way to try it again. What the
 // server sent with it is never shown: it may be anything.
 const NOT_SAID = "That didn’t reach us. Nothing was changed.";
@@ -88,12 +84,3 @@ function connection() {
 window.addEventListener("online", connection);
 window.addEventListener("offline", connection);
 connection();
-
-// The bell opens as a panel over the page, which then rests; without script its link is a page.
-const panel = document.querySelector("#bell-panel");
-document.addEventListener("htmx:afterSwap", (event) => {
-  if (event.detail.target === panel && !panel.open) panel.showModal();
-});
-panel?.addEventListener("click", (event) => {
-  if (event.target === panel) panel.close();
-});

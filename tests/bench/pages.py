@@ -13,7 +13,7 @@ from django.urls import reverse
 from accounts.models import Workspace
 from routines_app.models import Routine, RoutineTotals, Run
 from routines_app.rules.status import RunStatus
-from routines_app.web.routine_rows import heartbeats_of
+from routines_app.web.routine_rows import pasts_of
 from tests.bench.ground import Ground
 from tests.bench.report import Result, median, milliseconds
 from tests.bench.rows import multiply, settle
@@ -80,7 +80,7 @@ def _views(history: int) -> dict[str, Callable[[], object]]:
         return get
 
     return {
-        "the heartbeats' query": lambda: heartbeats_of(workspace),
+        "the heartbeats' query": lambda: pasts_of(workspace),
         "the list page": view(reverse("routines", args=[workspace.slug])),
         "a routine's page": view(page),
         "an older page of history": view(f"{page}?before={history // 2}", **{"HX-Request": "true"}),

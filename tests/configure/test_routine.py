@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from accounts.models import User, Workspace
+from billing.models import Account
 from foundation import database_clock
 from routines_app.configure.routine import (
     ChangedMeanwhile,
@@ -19,6 +20,7 @@ from routines_app.configure.routine import (
     turn_off,
     turn_on,
 )
+from routines_app.configure.validate import free_name
 from routines_app.models import Routine, Run
 from routines_app.rules.schedule import Schedule, ScheduleKind
 from routines_app.rules.status import RunStatus
@@ -72,12 +74,81 @@ def test_one_saved_off_has_no_next_fire(workspace: Workspace, person: User) -> N
     assert (routine.enabled, routine.next_fire_at) == (False, None)
 
 
-def test_names_may_repeat_but_folders_never(workspace: Workspace) -> None:
-    first, second = made(workspace), made(workspace)
+def test_a_name_is_one_routines_and_a_folder_nobody_elses_ever(
+    workspace: Workspace, person: User
+) -> None:
+    first = made(workspace)
+    again = content(workspace, name=" morning  BRIEF ")
+    refused = create_routine(workspace, person, again, turn_on=True)
+    assert isinstance(refused, Refused)
+    assert [(error.field, error.sentence) for error in refused.errors] == [
+        ("name", "Another routine here is called morning  BRIEF. Choose another name.")
+    ]
+    second = made(workspace, name=free_name(workspace, "Morning brief"))
+    assert (second.name, second.slug) == ("Morning brief 2", "morning-brief-2")
     Routine.objects.filter(pk=first.pk).update(deleted_at=database_clock.now())
-    assert [second.slug, made(workspace).slug] == ["morning-brief-2", "morning-brief-3"]
+    assert made(workspace).slug == "morning-brief-3"  # the name is free, the folder isn't
     assert made(workspace, name="New").slug == "new-2"
     assert made(workspace, name="日本").slug == "routine"
+
+
+def test_an_edit_may_keep_a_name_but_not_take_one(workspace: Workspace, person: User) -> None:
+    first, second = made(workspace), made(workspace, name="Evening brief")
+    taking = replace(content_of(second), name="Morning brief")
+    refused = configure_routine(second, person, 1, taking)
+    assert isinstance(refused, Refused) and [e.field for e in refused.errors] == ["name"]
+    # two that share a name from before may each be changed, and keep it
+    Routine.objects.filter(pk=second.pk).update(name="Morning brief")
+    second.refresh_from_db()
+    kept = configure_routine(second, person, 1, replace(content_of(second), step_limit=7))
+    assert isinstance(kept, Configured) and kept.changed
+    assert isinstance(
+        configure_routine(first, person, 1, replace(content_of(first), name="Morning Brief")),
+        Configured,
+    )
+
+
+@pytest.mark.parametrize(
+    ("plan", "schedule", "field", "said"),
+    [
+        ("pro", ("every_minutes", {"every": 5}), "every", "Pro can run as often as every 15 min"),
+        ("pro", ("cron", {"expressions": ["*/25 * * * *"]}), "expressions", "Choose 15 minutes"),
+        ("max", ("cron", {"expressions": ["*/4 * * * *"]}), "expressions", "every 5 minutes"),
+        ("free", ("daily", {"times": ["8:00", "17:30"]}), "times", "Free runs a routine once a"),
+        ("free", ("hourly", {"minute": 0}), "every", "Choose one time a day, or change plan."),
+    ],
+)
+def test_a_plan_says_how_often_before_it_is_saved(
+    workspace: Workspace,
+    person: User,
+    plan: str,
+    schedule: tuple[str, dict[str, object]],
+    field: str,
+    said: str,
+) -> None:
+    Account.objects.update_or_create(workspace=workspace, defaults={"plan": plan})
+    often = Schedule(ScheduleKind(schedule[0]), schedule[1], "Europe/London")
+    refused = create_routine(workspace, person, content(workspace, schedule=often), turn_on=True)
+    assert isinstance(refused, Refused)
+    assert [error.field for error in refused.errors] == [field]
+    assert said in refused.errors[0].sentence
+
+
+@pytest.mark.parametrize(
+    ("plan", "schedule"),
+    [
+        ("free", ("daily", {"times": ["8:00"]})),  # 23 hours apart in spring, and fine
+        ("free", ("when_asked", {})),
+        ("pro", ("every_minutes", {"every": 15})),
+        ("self-hosted", ("cron", {"expressions": ["* * * * *"]})),
+    ],
+)
+def test_what_a_plan_allows_is_saved(
+    workspace: Workspace, plan: str, schedule: tuple[str, dict[str, object]]
+) -> None:
+    Account.objects.update_or_create(workspace=workspace, defaults={"plan": plan})
+    allowed = Schedule(ScheduleKind(schedule[0]), schedule[1], "Europe/London")
+    assert made(workspace, schedule=allowed).pk
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from routines_app.models import Routine, Run
 from routines_app.producers import timer
 from routines_app.rules import sentences
 from routines_app.rules.status import RunStatus
-from routines_app.runner import record, rescue
+from routines_app.runner import closing, record, rescue
 from routines_app.runner.ending import Ending
 from tests.invariants.mutation import mutate_function, mutate_text
 from tests.invariants.world import CAP, LEASE_OVER, Plan, World, a_world, cron, once
@@ -221,7 +221,7 @@ def holds_arent_judged(patch: pytest.MonkeyPatch) -> None:
 
 
 def holds_arent_freed(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(record, "free_hold", lambda run_key, now: None)
+    mutate_text(patch, closing, "_END", "SET freed_at = %(now)s", "SET freed_at = NULL")
 
 
 def runs_arent_charged(patch: pytest.MonkeyPatch) -> None:
@@ -285,14 +285,14 @@ def watermark_stands_still(patch: pytest.MonkeyPatch) -> None:
 
 
 def ends_are_written_again(patch: pytest.MonkeyPatch) -> None:
-    mutate_text(patch, record, "_HOLD_FIRE", " AND closed_at IS NULL", "")
+    mutate_text(patch, closing, "_HOLD", " AND f.closed_at IS NULL", "")
     mutate_function(
-        patch, record, "_close", "if RunStatus(run.status) not in OPEN_STATUSES:", "if False:"
+        patch, record, "_close", "if run is None or run.status not in OPEN_STATUSES:", "if False:"
     )
 
 
 def fires_stay_open(patch: pytest.MonkeyPatch) -> None:
-    mutate_text(patch, record, "_CLOSE", "closed_at = %(now)s", "closed_at = NULL")
+    mutate_text(patch, closing, "_END", "closed_at = %(now)s", "closed_at = NULL")
 
 
 def fires_early(patch: pytest.MonkeyPatch) -> None:

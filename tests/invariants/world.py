@@ -36,6 +36,7 @@ from routines_app.celery import app
 from routines_app.configure import routine as configure
 from routines_app.configure.delete import delete_routine
 from routines_app.configure.routine import RoutineContent, content_of
+from routines_app.configure.validate import free_name
 from routines_app.fires import doorbell, sweep, waiting_fires
 from routines_app.fires.audit import Audit, audit
 from routines_app.models import ModelKey, Routine, Run
@@ -165,23 +166,35 @@ class World:
         return replace(made, **fields)  # type: ignore[arg-type]
 
     def create(self, schedule: Schedule, on: bool = True, **fields: object) -> Routine:
-        made = configure.create_routine(
-            self.workspace, self.person, self.content(schedule, **fields), turn_on=on
-        )
+        fields.setdefault("name", free_name(self.workspace, "Morning brief"))
+        with self.any_schedule():
+            made = configure.create_routine(
+                self.workspace, self.person, self.content(schedule, **fields), turn_on=on
+            )
         assert isinstance(made, Routine), made
         return made
 
     def edit(self, routine: Routine, schedule: Schedule) -> object:
         now = Routine.objects.get(pk=routine.pk)
         content = replace(content_of(now), schedule=schedule)
-        return configure.configure_routine(now, self.person, now.version, content)
+        with self.any_schedule():
+            return configure.configure_routine(now, self.person, now.version, content)
 
     def switch(self, routine: Routine, on: bool) -> object:
-        return (
-            configure.turn_on(routine, self.person)
-            if on
-            else configure.turn_off(routine, self.person)
-        )
+        with self.any_schedule():
+            return (
+                configure.turn_on(routine, self.person)
+                if on
+                else configure.turn_off(routine, self.person)
+            )
+
+    @contextmanager
+    def any_schedule(self) -> Iterator[None]:
+        """Save what the plan of now wouldn't have: as one did before the plan was changed."""
+        plan = Account.objects.get(workspace=self.workspace).plan
+        Account.objects.update(plan="self-hosted")
+        yield
+        Account.objects.update(plan=plan)
 
     def delete(self, routine: Routine) -> None:
         delete_routine(routine, self.person)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-CSS = Path("static/css/routines.css")
+CSS = "".join(sheet.read_text() for sheet in sorted(Path("static/css").glob("*.css")))
 WORD = "a" * 300
 
 
@@ -20,6 +20,6 @@ WORD = "a" * 300
 )
 def test_a_long_word_breaks_instead_of_widening_the_page(page: Page, html: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
-    page.set_content(f"<style>{CSS.read_text()}</style><main>{html}</main>")
+    page.set_content(f"<style>{CSS}</style><main>{html}</main>")
     wide = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
     assert wide <= 0

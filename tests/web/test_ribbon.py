@@ -32,7 +32,7 @@ def test_the_day_is_said_in_words(workspace: Workspace) -> None:
     today = today_of(workspace, [routine], NOW, LONDON)
     assert today.heading == "Thursday 25 March"
     assert "Today so far: 5 runs. 3 done, 1 didn’t run, 1 failed." in today.drawing
-    assert "the next at 10:00." in today.drawing
+    assert f"More to come; next is {routine.name} at 10:00." in today.drawing
     assert today.drawing.count('class="next"') == 14  # 10:00 to 23:00
     assert today.drawing.count('class="done"') == 3
     assert today.slept == "three ran while you slept"

@@ -299,7 +299,8 @@ def test_writing_it_as_cron_begins_with_what_it_was(
 ) -> None:
     page = browser_of_owner.post(PREVIEW, asked(every="cron", times=["8:00"])).content.decode()
     assert 'value="0 8 * * 1-5"' in page
-    assert "Same as: Every weekday at 8:00." in page
+    assert "<b>Same as:</b> every weekday at eight in the morning." in page
+    assert "Use the sentence" in page
 
 
 def test_the_preview_comes_together(browser_of_owner: Client, harbour: Workspace) -> None:
@@ -334,7 +335,7 @@ def test_a_custom_schedule_and_once_begin_filled(
 ) -> None:
     asked_first = asked(every="cron", was="when_asked")
     text = browser_of_owner.post(PREVIEW, asked_first).content.decode()
-    assert 'value="0 8 * * 1-5"' in text and "Five fields of cron" in text
+    assert 'value="0 8 * * 1-5"' in text and "<small>of the month</small>" in text
     text = browser_of_owner.post(PREVIEW, asked(every="once", time="9:00")).content.decode()
     tomorrow = clock.now().astimezone(ZoneInfo("Europe/London")).date() + timedelta(days=1)
     assert f'value="{tomorrow.isoformat()}"' in text and 'class="err"' not in text

@@ -38,7 +38,7 @@ def routine(harbour: Workspace) -> Routine:
 
 def test_the_page_is_its_sentence(browser_of_owner: Client, routine: Routine) -> None:
     page = browser_of_owner.get(ADDRESS).content.decode()
-    said = page[page.index('<p class="spoken">') :]
+    said = page[page.index('<p class="spoken"') :]
     said = said[: said.index("</p>")]
     words = " ".join(re.sub(r"<[^>]+>", "", said).split())
     assert words.startswith("Every weekday at 8:00, London time, ")
@@ -54,7 +54,7 @@ def test_runs_stand_by_day_newest_first(browser_of_owner: Client, routine: Routi
         make_run(routine, at=now - timedelta(days=days), headline=f"{days} days ago")
     page = browser_of_owner.get(ADDRESS).content.decode()
     assert page.count('class="hb" aria-hidden="true"') == 4  # three runs and the expected one
-    page = page[page.index("<h2>History</h2>") :]
+    page = page[page.index(">History</h2>") :]
     assert page.index("1 days ago.") < page.index("8 days ago.") < page.index("9 days ago.")
     assert page.count("<h3>") == 3
 
@@ -65,7 +65,7 @@ def test_ten_quiet_checks_fold(browser_of_owner: Client, routine: Routine) -> No
         make_run(routine, RunStatus.NOTHING_TO_DO, at=start + timedelta(minutes=number))
     page = browser_of_owner.get(ADDRESS).content.decode()
     assert "12 checks found nothing, 10:00 to 10:11" in page
-    assert page.count('<details class="fold">') == 1
+    assert page.count('<details class="fold"') == 1
 
 
 def test_nine_quiet_checks_stay_apart(browser_of_owner: Client, routine: Routine) -> None:
@@ -79,12 +79,12 @@ def test_history_pages_by_number(browser_of_owner: Client, routine: Routine) -> 
     for _ in range(PAGE + 3):
         make_run(routine)
     first = browser_of_owner.get(ADDRESS).content.decode()
-    assert f"?before={4}" in first and first.count('<li class="run">') == PAGE
+    assert f"?before={4}" in first and first.count('<li class="run"') == PAGE
     older = browser_of_owner.get(f"{ADDRESS}?before=4", headers={"HX-Request": "true"})
     part = older.content.decode()
-    assert part.count('<li class="run">') == 3 and "<main" not in part and "before=" not in part
+    assert part.count('<li class="run"') == 3 and "<main" not in part and "before=" not in part
     whole = browser_of_owner.get(f"{ADDRESS}?before=4").content.decode()
-    assert whole.count('<li class="run">') == 3 and "<main" in whole
+    assert whole.count('<li class="run"') == 3 and "<main" in whole
     assert browser_of_owner.get(f"{ADDRESS}?before=x").status_code == 200
 
 

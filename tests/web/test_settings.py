@@ -7,7 +7,6 @@ import pytest
 from django.test import Client
 
 from accounts.models import Role, User, Workspace
-from billing.models import Account
 from foundation import clock
 from routines_app.configure.pause import pause_workspace
 from routines_app.models import Fire, Run
@@ -17,15 +16,12 @@ from tests.factories import make_member, make_routine, make_run
 pytestmark = pytest.mark.django_db
 
 
-def test_an_admin_sets_name_zone_and_budget(browser_of_owner: Client, harbour: Workspace) -> None:
-    form = {"name": " Harbour  Support ", "zone": "Europe/London", "budget": "40.50"}
+def test_an_admin_sets_name_and_zone(browser_of_owner: Client, harbour: Workspace) -> None:
+    form = {"name": " Harbour  Support ", "zone": "Europe/London"}
     page = browser_of_owner.post("/w/harbour/settings/", form, follow=True).content.decode()
     harbour.refresh_from_db()
     assert (harbour.name, harbour.zone) == ("Harbour Support", "Europe/London")
-    assert harbour.account.monthly_budget == 40_500_000
-    assert 'value="40.50"' in page and "/w/harbour/" in page
-    browser_of_owner.post("/w/harbour/settings/", form | {"budget": ""})
-    assert Account.objects.get(workspace=harbour).monthly_budget is None
+    assert "/w/harbour/" in page
 
 
 @pytest.mark.parametrize(
@@ -35,21 +31,19 @@ def test_an_admin_sets_name_zone_and_budget(browser_of_owner: Client, harbour: W
         ("name", "x" * 81, "Shorten the name to 80 characters."),
         ("name", "a\0b", "Take out the NUL character"),
         ("zone", "Mars/Olympus", "There is no zone of that name."),
-        ("budget", "a lot", "Write an amount in dollars, like 50"),
-        ("budget", "-1", "Write an amount from $0.00 to $1,000,000.00."),
     ],
 )
 def test_what_can_t_be_saved_is_said_and_kept_in_the_form(
     browser_of_owner: Client, harbour: Workspace, field: str, value: str, said: str
 ) -> None:
-    form = {"name": "Other", "zone": "UTC", "budget": "5"} | {field: value}
+    form = {"name": "Other", "zone": "UTC"} | {field: value}
     answer = browser_of_owner.post("/w/harbour/settings/", form)
     page = answer.content.decode()
     assert answer.status_code == 422
     assert page.count(said) == 2  # in the summary and beside the field
     assert f'value="{value}"' in page
     harbour.refresh_from_db()
-    assert harbour.name == "Harbour" and harbour.account.monthly_budget is None
+    assert harbour.name == "Harbour"
 
 
 def test_only_an_admin_sets_them(client: Client, harbour: Workspace) -> None:

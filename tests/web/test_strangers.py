@@ -21,7 +21,7 @@ from django.urls.converters import (
 from accounts.join import found_workspace
 from accounts.models import Role, User
 
-OPEN_TO_ALL = {"home", "help"}
+OPEN_TO_ALL = {"home", "help", "invitation"}
 FOR_WHOEVER_IS_SIGNED_IN = {"me", "workspace_new"}
 OTHERS_WITH_THEIR_OWN_DOOR = (
     "accounts/",

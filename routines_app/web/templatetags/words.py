@@ -146,6 +146,16 @@ def counted(number: int, noun: str) -> str:
 
 
 @register.filter
+def with_article(noun: str) -> str:
+    """A noun with its article.
+
+    >>> with_article("admin"), with_article("member")
+    ('an admin', 'a member')
+    """
+    return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
+
+
+@register.filter
 def times(number: int) -> str:
     """How often, in words.
 

@@ -1,0 +1,116 @@
+"""Runs that found nothing, written many at once: nobody is told of them and nothing is learnt."""
+
+import uuid
+from datetime import datetime, timedelta
+
+from billing.models import Hold
+from routines_app.admission.admit import take_snapshot
+from routines_app.configure.models import UsableModel, model_for
+from routines_app.delivery.attention import settle
+from routines_app.management.demo.play import course_of, ending_of, steps_of, takes_a_turn
+from routines_app.management.demo.played import Played, Quiet
+from routines_app.models import Fire, Routine, RoutineTotals, Run, Step
+from routines_app.rules.occurrence import occurrence_key
+from routines_app.rules.schedule import next_occurrence
+from routines_app.rules.status import RunStatus
+
+LEASE = timedelta(seconds=45)
+
+
+def is_quiet(status: RunStatus, spent: int, notify: str) -> bool:
+    """Whether a run may be written so: it cost nothing and rings for nobody."""
+    if status is RunStatus.NOTHING_TO_DO:
+        return True
+    return status is RunStatus.DONE_UNCHANGED and not spent and notify != "every"
+
+
+def write_quiet_runs(played: Played, worker: str, now: datetime) -> list[Step]:
+    """Write those that `played` keeps, with all that the runner would have written; their steps.
+
+    The routine must be as it was when they ran: call it before it is changed.
+    """
+    kept, played.quiet = played.quiet, []
+    if not kept:
+        return []
+    routine = Routine.objects.select_related("agent", "machine", "workspace").get(
+        pk=played.routine.pk
+    )
+    model = model_for(routine)
+    usable = model if isinstance(model, UsableModel) else None
+    snapshot = take_snapshot(routine, usable)
+    fires = Fire.objects.bulk_create([_fire(routine, each, played, worker, now) for each in kept])
+    runs = []
+    for number, (fire, each) in enumerate(zip(fires, kept, strict=True), routine.run_counter + 1):
+        run = _run(routine, fire, each, played, now)
+        run.number, run.snapshot = number, snapshot
+        runs.append(run)
+    runs = Run.objects.bulk_create(runs)
+    amount = routine.cap if usable else 0
+    Hold.objects.bulk_create(
+        Hold(workspace_id=run.workspace_id, run_key=run.key, amount=amount,
+             taken_at=each.began, freed_at=run.finished_at)
+        for run, each in zip(runs, kept, strict=True)
+    )  # fmt: skip
+    routine.run_counter += len(runs)
+    routine.evaluated_until = kept[-1].asked
+    routine.next_fire_at = next_occurrence(routine.schedule, kept[-1].asked)
+    if runs[-1].state.completed:
+        routine.streak = 0
+    routine.save(update_fields=["run_counter", "evaluated_until", "next_fire_at", "streak"])
+    totals, _ = RoutineTotals.objects.get_or_create(routine=routine)
+    totals.runs += len(runs)
+    totals.save(update_fields=["runs"])
+    settle(next((run for run in reversed(runs) if run.state.completed), runs[-1]))
+    settle(runs[-1])
+    return [
+        step
+        for run, each in zip(runs, kept, strict=True)
+        for step in steps_of(
+            run.pk, snapshot["machine"], snapshot["check"], each.outcome,
+            course_of(each.outcome, each.began, now),
+        )
+    ]  # fmt: skip
+
+
+def _fire(routine: Routine, each: Quiet, played: Played, worker: str, now: datetime) -> Fire:
+    return Fire(
+        routine=routine,
+        workspace_id=routine.workspace_id,
+        source="timer",
+        dedup_key=occurrence_key(each.due),
+        due_at=each.due,
+        requested_at=each.asked,
+        schedule_version=routine.schedule_version,
+        claimed_by=worker,
+        claim_token=uuid.UUID(int=played.rng.getrandbits(128)),
+        lease_until=each.began + LEASE,
+        attempts=1,
+        closed_at=course_of(each.outcome, each.began, now).ended,
+    )
+
+
+def _run(routine: Routine, fire: Fire, each: Quiet, played: Played, now: datetime) -> Run:
+    at = course_of(each.outcome, each.began, now)
+    turned = takes_a_turn(each.outcome)
+    ending = ending_of(played, each.outcome, at.ended)
+    return Run(
+        fire=fire,
+        routine=routine,
+        workspace_id=routine.workspace_id,
+        machine_id=routine.machine_id,
+        status=ending.status,
+        attempt=1,
+        version=routine.version,
+        queued_at=each.asked,
+        waking_at=at.began,
+        awake_at=at.awake,
+        effects_begun_at=at.awake,
+        checked_at=at.turn if turned and each.outcome.check else None,
+        turn_at=at.turn if turned else None,
+        finished_at=at.ended,
+        facts=ending.facts,
+        changed=ending.changed,
+        body=ending.body,
+        state_before=played.memory,
+        state_after=played.memory,
+    )

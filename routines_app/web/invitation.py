@@ -1,0 +1,81 @@
+"""An invitation's own page, which is the way in, and the email with its link."""
+
+from smtplib import SMTPException
+
+import structlog
+from django.conf import settings
+from django.contrib import messages
+from django.core.mail import send_mail
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from accounts.access import membership_of
+from accounts.adapter import INVITED
+from accounts.invite import Invited, NotJoined, invitation_of, join
+from accounts.models import InvitationState, User
+from foundation import clock
+from routines_app.web.access import to_sign_in
+
+log = structlog.get_logger()
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def invitation(request: HttpRequest, secret: str) -> HttpResponse:
+    """Whoever has the link may read it; joining takes somebody who is signed in."""
+    found = invitation_of(secret)
+    if found is None:
+        return render(request, "pages/invitation.html", {"invitation": None}, status=404)
+    person = request.user if isinstance(request.user, User) else None
+    if person is not None and membership_of(person, found.workspace.slug) is not None:
+        return redirect("routines", found.workspace.slug)
+    state = found.state(clock.now())
+    if request.method == "POST" and state is InvitationState.WAITING:
+        if person is None:
+            return to_sign_in(request)
+        joined = join(secret, person, clock.now())
+        if not isinstance(joined, NotJoined):
+            request.session.pop(INVITED, None)
+            messages.info(request, f"You are in {found.workspace} now.")
+            return redirect("routines", found.workspace.slug)
+        state = joined.state
+    if state is InvitationState.WAITING and person is None:
+        request.session[INVITED] = secret
+    context = {
+        "invitation": found,
+        "state": state.value,
+        "person": person,
+        "here": request.path,
+    }
+    return render(
+        request,
+        "pages/invitation.html",
+        context,
+        status=200 if state is InvitationState.WAITING else 410,
+    )
+
+
+def link_of(invited: Invited) -> str:
+    """The whole address of an invitation's page."""
+    return f"{settings.SITE_URL}{reverse('invitation', args=[invited.secret])}"
+
+
+def send_invitation(invited: Invited) -> bool:
+    """Email the link; False when no mail server took it."""
+    found = invited.invitation
+    context = {"invitation": found, "link": link_of(invited)}
+    try:
+        sent = send_mail(
+            f"{found.invited_by} asks you into {found.workspace}".replace("\n", " "),
+            render_to_string("email/invitation.txt", context),
+            None,
+            [found.email],
+        )
+    except (SMTPException, OSError) as error:
+        log.warning("invitation_not_sent", workspace=found.workspace_id, error=str(error))
+        return False
+    return bool(sent)
