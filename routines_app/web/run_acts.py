@@ -6,7 +6,9 @@ from dataclasses import replace
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.views.decorators.http import require_POST
+from django_htmx.http import HttpResponseClientRedirect
 
 from accounts.models import Role
 from foundation import clock
@@ -48,13 +50,14 @@ def check_back(
     if not may_edit(request, run.routine):
         return role_too_low(request, Role.ADMIN)
     changed = changed_since_it_worked(run, clock.now(), request.user.zone)
-    undo = request.POST.get("undo") == "yes"
+    undo = "yes" in (request.POST.get("undo"), request.GET.get("undo"))
     wanted = None if changed is None else changed.broken if undo else changed.earlier
     if wanted is None:
         messages.error(request, "The check has been changed since. Nothing was done.")
     else:
         _put(request, run, wanted, undo=undo)
-    return redirect("run", workspace_slug, slug, number)
+    page = reverse("run", args=[workspace_slug, slug, number])
+    return HttpResponseClientRedirect(page) if request.htmx else redirect(page)
 
 
 def _put(request: WorkspaceRequest, run: Run, check: str, *, undo: bool) -> None:
@@ -62,8 +65,11 @@ def _put(request: WorkspaceRequest, run: Run, check: str, *, undo: bool) -> None
     content = replace(content_of(routine), check_command=check)
     match configure_routine(routine, request.user, routine.version, content):
         case Configured():
-            done = "That is undone." if undo else "The earlier check is back."
-            messages.info(request, done)
+            here = reverse("run_check_back", args=[run.workspace.slug, routine.slug, run.number])
+            if undo:
+                messages.info(request, "That is undone.")
+            else:
+                messages.info(request, "The earlier check is back.", extra_tags=f"{here}?undo=yes")
         case Refused(errors=errors):
             messages.error(request, " ".join(error.sentence for error in errors))
         case RunIsLive(run=live):

@@ -17,6 +17,7 @@ from routines_app.rules.said import Act, Sentence
 from routines_app.rules.status import RunStatus, Shape
 from routines_app.rules.telling import third_overlap
 from routines_app.web.acts import ActLink, act_link
+from routines_app.web.acts_now import act_now
 from routines_app.web.cold import about
 from routines_app.web.dates import clock_time, day_of
 from routines_app.web.progress import CHECK_FAILURES
@@ -69,11 +70,7 @@ def _first_act(run: Run, act: Act) -> ActLink | None:
             return act_link(replace(act, words=f"See {machine.name}"), run)
         address = reverse("machine_restore", args=[run.workspace.slug, machine.slug])
         return ActLink(f"Restore it, {about(time_to_restore(machine))}", address, posts=True)
-    if act.code == "turn_on" and run.routine.enabled:
-        return None  # somebody has turned it on since
-    if act.code == "resume" and run.workspace.paused_at is None:
-        return None
-    return act_link(act, run)
+    return act_now(act, run)
 
 
 def _more(run: Run) -> list[Act]:

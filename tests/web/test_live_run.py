@@ -72,6 +72,8 @@ def test_a_run_is_followed_to_its_end_through_what_goes_wrong(
     expect(follow).to_have_text(re.compile("ollowing"))
 
     # scrolled up, what is new is counted and one click away
+    page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
+    expect(page.locator("#step-12")).to_be_in_viewport()
     page.evaluate("window.scrollTo(0, 0)")
     expect(follow).to_have_text("Not following")
     sql(SAY, 13, 15)
