@@ -26,6 +26,7 @@ from routines_app.web.access import WorkspaceRequest, in_workspace, role_too_low
 from routines_app.web.routine_page import may_edit
 from routines_app.web.run_changed import changed_since_it_worked
 from routines_app.web.run_page import find_run
+from routines_app.web.run_past import past_of
 
 
 @in_workspace(Role.MEMBER)
@@ -49,7 +50,7 @@ def check_back(
     run = _of_a_routine_that_is_there(request, slug, number)
     if not may_edit(request, run.routine):
         return role_too_low(request, Role.ADMIN)
-    changed = changed_since_it_worked(run, clock.now(), request.user.zone)
+    changed = changed_since_it_worked(run, past_of(run), clock.now(), request.user.zone)
     undo = "yes" in (request.POST.get("undo"), request.GET.get("undo"))
     wanted = None if changed is None else changed.broken if undo else changed.earlier
     if wanted is None:

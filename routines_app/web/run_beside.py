@@ -4,7 +4,6 @@ files that were kept."""
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from statistics import median_low
 
 from django.urls import reverse
 
@@ -12,10 +11,10 @@ from routines_app.agents.turn import StepKind
 from routines_app.models import AgentRuntime, Run, Step
 from routines_app.rules import estimate as rules
 from routines_app.rules.money import dollars
-from routines_app.rules.status import RunStatus, Shape
+from routines_app.rules.status import Shape
 from routines_app.web.dates import clock_time, count_words, day_heading, day_of, moment_words
-from routines_app.web.routine_rows import Typical
 from routines_app.web.run_look import is_open
+from routines_app.web.run_past import LOOKED_AT, PastRun, quiet_before
 from routines_app.web.run_words import sentence_for, shape_of
 
 
@@ -40,8 +39,10 @@ class HigherCap:
 
 def after_this(run: Run, now: datetime, zone: str) -> Neighbour | None:
     """The run that came after; None for the newest."""
+    if run.number >= run.routine.run_counter:
+        return None
     found = (
-        Run.objects.select_related("machine", "fire__requested_by", "stop_asked_by")
+        Run.objects.select_related("machine", "workspace", "fire__requested_by", "stop_asked_by")
         .filter(routine_id=run.routine_id, number__gt=run.number)
         .order_by("number")
         .first()
@@ -56,24 +57,25 @@ def after_this(run: Run, now: datetime, zone: str) -> Neighbour | None:
     return Neighbour(found.number, shape_of(found), when, word, text[:1].upper() + text[1:])
 
 
-def lately(run: Run, now: datetime, zone: str) -> str:
+def lately(run: Run, past: Sequence[PastRun], now: datetime, zone: str) -> str:
     """How many quiet checks there were in a row up to this one, and when a turn last began."""
-    earlier = Run.objects.filter(routine_id=run.routine_id, number__lte=run.number)
-    loud = earlier.exclude(status=RunStatus.NOTHING_TO_DO).order_by("-number").values("number")[:1]
-    since = loud[0]["number"] if loud else 0
-    quiet = earlier.filter(number__gt=since)
-    count = quiet.count()
-    turn = earlier.filter(turn_at__isnull=False).order_by("-number").first()
+    quiet = quiet_before(past)
+    count = 1 + len(quiet)
     script = run.snapshot.get("runtime") == AgentRuntime.SCRIPT
-    never = "It never had to work yet." if script else "No model was ever called."
-    last = "It last had work" if script else "The last time a model was called was"
-    if turn is not None and turn.turn_at is not None:
-        never = f"{last} {moment_words(turn.turn_at, now, zone)}."
-    if count < 2:
-        return f"The first check that found nothing since then. $0.00. {never}"
-    first = quiet.order_by("number").select_related("fire").first()
-    span = _span(first.fire.due_at, run.fire.due_at, zone) if first else ""
-    return f"{count_words(count).capitalize()} checks in a row found nothing{span}. $0.00. {never}"
+    turn = next((each.turn_at for each in past if each.turn_at), None)
+    if turn is not None:
+        last = "It last had work" if script else "The last time a model was called was"
+        then = f"{last} {moment_words(turn, now, zone)}."
+    elif len(past) == LOOKED_AT:
+        then = f"It had no work in {LOOKED_AT} runs."
+    else:
+        then = "It never had to work yet." if script else "No model was ever called."
+    if count == 1:
+        return f"The first check in a row that found nothing. $0.00. {then}"
+    span = _span(quiet[-1].queued_at, run.fire.due_at, zone)
+    more = "More than " if len(quiet) == LOOKED_AT else ""
+    said = f"{more}{count_words(count)} checks in a row found nothing{span}."
+    return f"{said[:1].upper()}{said[1:]} $0.00. {then}"
 
 
 def _span(start: datetime, end: datetime, zone: str) -> str:
@@ -84,19 +86,6 @@ def _span(start: datetime, end: datetime, zone: str) -> str:
     month = "" if (first.year, first.month) == (last.year, last.month) else f" {first:%B}"
     year = "" if first.year == last.year else f" {first.year}"
     return f", {first.day}{month}{year} to {last.day} {last:%B}"
-
-
-def usual_quiet(run: Run) -> Typical | None:
-    """What a check that finds nothing usually takes here: the median of the last twenty."""
-    quiet = Run.objects.filter(
-        routine_id=run.routine_id, status=RunStatus.NOTHING_TO_DO, number__lt=run.number
-    ).order_by("-number")
-    lengths = [
-        (ended - began).total_seconds()
-        for began, ended in quiet.values_list("waking_at", "finished_at")[:20]
-        if began and ended
-    ]
-    return Typical(0, median_low(lengths)) if len(lengths) > 2 else None
 
 
 def higher_caps(run: Run, now: datetime) -> list[HigherCap]:

@@ -75,7 +75,7 @@ def _tries(delivery: Delivery) -> str:
 
 def _read_by(run: Run) -> str:
     notice = getattr(run, "notice", None)
-    people = [str(person) for person in notice.read_by.all()] if notice else []
+    people = [str(person) for person in getattr(notice, "readers", [])]
     if not people:
         return "It rang. Nobody has read it yet."
     if len(people) > NAMED:

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Role, Workspace
 from billing.models import LedgerEntry
@@ -315,3 +317,34 @@ def test_no_shape_is_told_by_colour_alone(browser_of_owner: Client, routine: Rou
         page = page_of(browser_of_owner, make_run(routine, status))
         assert status.shape in (Shape.QUIET, Shape.STUB, Shape.RING)
         assert re.search(r'<p class="say"><b>', page), status
+
+
+@pytest.mark.parametrize(
+    "status",
+    [
+        RunStatus.DONE_CHANGED,
+        RunStatus.NOTHING_TO_DO,
+        RunStatus.STOP_COST,
+        RunStatus.FAIL_SCRIPT,
+        RunStatus.SKIP_OVERLAP,
+    ],
+)
+def test_a_page_asks_few_questions_however_much_came_before(
+    browser_of_owner: Client, routine: Routine, status: RunStatus
+) -> None:
+    counts = []
+    for more in (3, 30):
+        for _ in range(more):
+            make_run(routine, RunStatus.NOTHING_TO_DO, turn_at=NOON)
+        routine.refresh_from_db()
+        run = make_run(routine, status, turn_at=NOON, version=1)
+        for _ in range(more):
+            make_step(run, StepKind.RAN, "make")
+        told = {"workspace": routine.workspace, "run": run}
+        Delivery.objects.create(**told, channel="bell", state="taken", ended_at=NOON)
+        Notice.objects.create(**told, routine=routine)
+        page_of(browser_of_owner, run)  # its first reading is written down
+        with CaptureQueriesContext(connection) as asked:
+            page_of(browser_of_owner, run)
+        counts.append(len(asked))
+    assert counts[0] == counts[1] < 15

@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import Role, Workspace
 from foundation import clock
 from routines_app.agents.turn import StepKind
+from routines_app.configure.content import content_of
 from routines_app.models import Delivery, Fire, Routine, RoutineVersion, Run, Step
 from routines_app.rules.sentences import RunFacts, sentence_of
 from routines_app.rules.status import RunStatus
@@ -244,9 +245,16 @@ def test_a_broken_check_shows_what_became_of_it(browser_of_owner: Client, routin
     make_run(routine, turn_at=NOON, snapshot={"check": "git log | grep ."}, version=1)
     broken = {"check": "gti log | grep <.>"}
     run = make_run(routine, RunStatus.FAIL_CHECK_MISSING, snapshot=broken, version=2)
-    RoutineVersion.objects.create(
-        routine=routine, number=2, content={}, changed_by=routine.owner, changed_at=NOON
-    )
+    kept = content_of(routine).as_json()
+    for number, snapshot in ((1, {"check": "git log | grep ."}), (2, broken)):
+        content = {**kept, "check_command": snapshot["check"]}
+        RoutineVersion.objects.create(
+            routine=routine,
+            number=number,
+            content=content,
+            changed_by=routine.owner,
+            changed_at=NOON,
+        )
     page = page_of(browser_of_owner, run)
     assert "What changed since it last worked" in page
     assert "Ada Byron edited the check" in page
