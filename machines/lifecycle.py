@@ -4,7 +4,8 @@
     asleep ──unused──► archiving ──► archived ──restore──► restoring ──► asleep
 
 Only waking and awake hold compute. A crash in archiving or restoring goes back to where it came
-from: the disk is destroyed only once the archive is stored and verified.
+from: the disk is destroyed only once the archive is stored and verified, and noted on the machine's
+row; from then on a crash in archiving goes forward.
 """
 
 from dataclasses import dataclass

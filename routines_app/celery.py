@@ -8,7 +8,7 @@ from celery import Celery, signals
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "routines_app.settings")
 
-app = Celery("routines")
+app = Celery("routines", amqp="routines_app.broker:Broker")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.set_default()
 app.autodiscover_tasks(["routines_app"])

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
@@ -16,7 +17,7 @@ from foundation import database_clock
 from machines.access import provider_for, provider_named
 from machines.lifecycle import STUCK_AFTER, MachineState, after_a_crash, may_archive, may_suspend
 from machines.models import Machine
-from machines.providers.base import MachineError, Manifest, Provider, Ref, Spec
+from machines.providers.base import MachineError, Manifest, NotFound, Provider, Ref, Spec
 from routines_app.admission.machine_door import move_machine, put_to_sleep
 from routines_app.fires.beats import beat
 from routines_app.models import Routine, Run
@@ -73,15 +74,34 @@ def archive_machine(machine: Machine) -> bool:
         raise
     with transaction.atomic():
         row = Machine.objects.select_for_update().get(pk=machine.pk)
+        if _routines_on(row):
+            stored_at(row).unlink(missing_ok=True)
+            move_machine(row, MachineState.ASLEEP, "A routine was turned on.")
+            return False
         row.archive = {
             "sha256": manifest.sha256,
             "size": manifest.size,
             "since": database_clock.now().isoformat(),
         }
         row.save(update_fields=["archive"])
-        move_machine(row, MachineState.ARCHIVED, UNUSED)
-    provider.destroy(ref)
+    _free_its_disk(row)
     return True
+
+
+def _free_its_disk(row: Machine) -> None:
+    """The last part of archiving, once `archive` says that its copy is stored and verified.
+
+    Only then is it in cold storage: a restore that began earlier would lose its disk again. A
+    routine that was turned on meanwhile has it back at once.
+    """
+    provider, ref = provider_for(row)
+    with suppress(NotFound):
+        provider.destroy(ref)
+    with transaction.atomic():
+        held = Machine.objects.select_for_update().get(pk=row.pk)
+        move_machine(held, MachineState.ARCHIVED, UNUSED)
+    if _routines_on(held) and begin_restore(held, "A routine was turned on."):
+        restore_machine(held)
 
 
 def begin_restore(machine: Machine, why: str) -> bool:
@@ -92,6 +112,11 @@ def begin_restore(machine: Machine, why: str) -> bool:
             return False
         move_machine(row, MachineState.RESTORING, why)
     return True
+
+
+def put_off_restore(machine: Machine, why: str) -> None:
+    """Nobody could be told to restore it: it is in cold storage as before, and says why."""
+    _back(machine.pk, MachineState.RESTORING, MachineState.ARCHIVED, why)
 
 
 def restore_machine(machine: Machine) -> None:
@@ -159,9 +184,13 @@ def _idle(machine: Machine, now: datetime) -> bool:
 
 
 def _unused(machine: Machine, now: datetime) -> bool:
-    on = Routine.objects.filter(machine=machine, enabled=True, deleted_at__isnull=True).count()
     state = MachineState(machine.state)
+    on = _routines_on(machine)
     return may_archive(state, machine.used_at, machine.created_at, now, routines_on=on)
+
+
+def _routines_on(machine: Machine) -> int:
+    return Routine.objects.filter(machine=machine, enabled=True, deleted_at__isnull=True).count()
 
 
 def settle_after_start() -> None:
@@ -173,9 +202,13 @@ def settle_after_start() -> None:
 
 def _unstick(machine: Machine, now: datetime) -> None:
     back = after_a_crash(MachineState(machine.state), machine.state_since, now)
-    if back is not None and not busy(machine):
+    if back is None or busy(machine):
+        return
+    if machine.state == MachineState.ARCHIVING and machine.archive:
+        _free_its_disk(machine)
+    else:
         _back(machine.pk, MachineState(machine.state), back)
-        machine.refresh_from_db()
+    machine.refresh_from_db()
 
 
 def _back(

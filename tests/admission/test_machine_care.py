@@ -3,6 +3,8 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from celery import current_app
+from kombu.exceptions import OperationalError
 
 from billing.models import Account
 from foundation import database_clock
@@ -20,7 +22,7 @@ from machines.lifecycle import (
 from machines.models import Machine
 from machines.providers.base import NotFound
 from machines.providers.memory import MemoryProvider
-from routines_app.admission import wake_machine
+from routines_app.admission import restoring, wake_machine
 from routines_app.admission.machine_care import (
     NotRestored,
     archive_machine,
@@ -31,6 +33,7 @@ from routines_app.admission.machine_care import (
     stored_at,
 )
 from routines_app.fires import FireRequest, claim_fire, request_fires
+from routines_app.models import Routine
 from tests.factories import make_routine
 
 NOW = datetime(2027, 3, 25, 12, 0, tzinfo=UTC)
@@ -168,3 +171,69 @@ def test_a_start_settles_what_was_on_its_way(machine: Machine, memory: MemoryPro
     machine.refresh_from_db()
     assert machine.state == "asleep"
     assert Account.objects.count() == 0
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("step", ["archive", "destroy"])
+def test_a_routine_turned_on_while_its_machine_is_stored_finds_every_file(
+    machine: Machine, memory: MemoryProvider, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    routine = make_routine(machine.workspace, machine=machine, enabled=False)
+    provider, ref = access.provider_for(machine)
+    provider.write_file(ref, "~/notes.md", b"tides")
+    unused(machine)
+    real = getattr(MemoryProvider, step)
+
+    def turned_on_meanwhile(*arguments: object) -> object:
+        Routine.objects.filter(pk=routine.pk).update(enabled=True)
+        return real(*arguments)
+
+    monkeypatch.setattr(MemoryProvider, step, turned_on_meanwhile)
+    care_for_machines()
+    machine.refresh_from_db()
+    assert (machine.state, machine.archive) == ("asleep", {})
+    provider, ref = access.provider_for(machine)
+    assert provider.read_file(ref, "~/notes.md") == b"tides"
+    assert not stored_at(machine).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_crash_while_its_disk_is_freed_leaves_the_stored_copy_in_force(
+    machine: Machine, memory: MemoryProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider, ref = access.provider_for(machine)
+    provider.write_file(ref, "~/notes.md", b"tides")
+    unused(machine)
+    real = MemoryProvider.destroy
+
+    def dies_after_it(*arguments: object) -> None:
+        real(*arguments)  # type: ignore[arg-type]
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(MemoryProvider, "destroy", dies_after_it)
+        care_for_machines()
+    settle_after_start()
+    machine.refresh_from_db()
+    assert machine.state == "archived"
+    begin_restore(machine, "a test")
+    restore_machine(machine)
+    machine.refresh_from_db()
+    provider, ref = access.provider_for(machine)
+    assert provider.read_file(ref, "~/notes.md") == b"tides"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_without_a_broker_a_restore_waits_in_cold_storage_and_says_so(
+    machine: Machine, memory: MemoryProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> None:
+        raise OperationalError("no broker")
+
+    unused(machine)
+    archive_machine(machine)
+    monkeypatch.setattr(current_app, "send_task", away)
+    restoring.bring_back(machine, "a test")
+    machine.refresh_from_db()
+    assert machine.state == "archived"
+    assert "Try again" in machine.state_reason

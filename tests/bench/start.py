@@ -70,8 +70,8 @@ def measure(ground: Ground, sizes: Sizes) -> list[Result]:
 
 
 _WHY = (
-    "the bare job has one update. Ours commits fire, run and number, asks the broker how many "
-    "doorbells lie unheard, claims, and reads the facts of admission by a join of seven tables"
+    "the bare job has one insert and one update. Ours commits fire, run and number under the "
+    "routine's lock, and claims under the machine's"
 )
 
 
