@@ -19,10 +19,10 @@ from routines_app.web import run_beside as beside
 from routines_app.web.access import WorkspaceRequest
 from routines_app.web.acts import ActLink
 from routines_app.web.agent_text import Made, made_of
-from routines_app.web.dates import moment_words
-from routines_app.web.memory import memory_diff
+from routines_app.web.dates import clock_time, moment_words
+from routines_app.web.memory import DiffLine, memory_diff
 from routines_app.web.progress import meters, track
-from routines_app.web.routine_page import may_edit, memory_link
+from routines_app.web.routine_page import may_edit, memory_link, read_memory
 from routines_app.web.routine_rows import Typical, typical_of
 from routines_app.web.run_changed import changed_since_it_worked
 from routines_app.web.run_ending import ending_of
@@ -111,6 +111,9 @@ def page_context(request: WorkspaceRequest, run: Run, after: int = 0) -> dict[st
         "at_now": at_now(run, now),
         "facts": run_facts(run, "", 0, now, zone),
         "next_words": carries_on(run.routine, now, zone),
+        "memory_so_far": [] if request.htmx else _memory_so_far(run),
+        "read_at": clock_time(now, zone),
+        "file_href": memory_link(run.routine),
         "when_it_ends": when_it_ends(str(run.snapshot.get("notify") or run.routine.notify)),
     }
 
@@ -170,6 +173,14 @@ def _ended(
         "routine_off": beside.routine_off(run, now, zone) if shape is Shape.RING else "",
         "elsewhere": may.edit and run.status in _ELSEWHERE and run.machine is not None,
     }
+
+
+def _memory_so_far(run: Run) -> list[DiffLine]:
+    """What a live run has changed in its state.md by now; empty when that can't be read."""
+    if run.effects_begun_at is None:
+        return []
+    now = read_memory(run.routine)
+    return memory_diff(run.state_before, now) if now is not None else []
 
 
 _ELSEWHERE = (RunStatus.SKIP_COLD, RunStatus.SKIP_WAKE_REFUSED, RunStatus.SKIP_WAKE_TIMEOUT)
