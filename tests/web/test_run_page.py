@@ -287,3 +287,29 @@ def test_a_member_is_offered_only_what_they_may_do(client: Client, routine: Rout
     client.force_login(make_member(routine.workspace, Role.ADMIN))
     assert "Raise the cap" in page_of(client, capped)
     assert 'role="switch"' in client.get("/w/harbour/routines/").content.decode()
+
+
+def test_a_waking_machine_is_told_against_its_own_usual_time(
+    browser_of_owner: Client, routine: Routine
+) -> None:
+    for length in (18, 20, 0, 25):  # once it was awake already
+        at = NOON - timedelta(hours=length + 1)
+        awake = at + timedelta(seconds=length)
+        make_run(routine, at=at, awake_at=awake)
+    began = clock.now() - timedelta(seconds=12)
+    waking = {"effects_begun_at": None, "status": RunStatus.WAKING, "at": began}
+    run = make_run(routine, **waking)  # type: ignore[arg-type]
+    page = plain(page_of(browser_of_owner, run))
+    assert "Waking quay-1. Usually about 20 seconds." in page
+    assert "Waking quay-1 12s so far" in page or "Waking quay-1 13s so far" in page
+    Run.objects.filter(pk=run.pk).update(waking_at=clock.now() - timedelta(seconds=41))
+    assert "Slower than usual. We’ll give up at 3 minutes." in plain(page_of(browser_of_owner, run))
+
+
+def test_a_run_that_waits_says_its_place(browser_of_owner: Client, routine: Routine) -> None:
+    other = make_routine(routine.workspace, machine=routine.machine)
+    make_run(other, RunStatus.QUEUED, at=NOON - timedelta(hours=1))
+    run = make_run(routine, RunStatus.QUEUED, at=NOON)
+    page = page_of(browser_of_owner, run)
+    assert "Waiting. Second in line for quay-1." in plain(page)
+    assert 'data-say="Waiting. Second in line for quay-1."' in page  # what a screen reader is told
