@@ -64,10 +64,11 @@ def history(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpRe
     now, zone = clock.now(), request.user.zone
     asked = request.GET.get("before", "")
     before = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 10 else None
-    if before is not None:
-        shown = older_history(routine, before, FILTERS[0], now, zone)
+    kind = FILTERS[0]
+    if before is None:
+        shown = history_of(newest_runs(routine, PAGE + 1), kind, now, zone)
     else:
-        shown = history_of(newest_runs(routine, PAGE + 1), FILTERS[0], now, zone)
+        shown = older_history(routine, before, kind, now, zone)
     context = {
         "routine": routine,
         "deleted_words": deleted_words(routine, now, zone),

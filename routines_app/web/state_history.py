@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 
 from machines.models import Machine
 from machines.routine_folder import state_file_of
 from routines_app.models import Run
+from routines_app.web.memory import lines_changed
 
 SHOWN = 12
 
@@ -41,13 +41,5 @@ def history_of(machine: Machine, path: str) -> list[Edition] | None:
 
 
 def _edition(run: Run) -> Edition:
-    lines = list(
-        difflib.ndiff(run.state_before.splitlines(), run.state_after.splitlines())
-        if run.state_before != run.state_after
-        else []
-    )
-    return Edition(
-        run,
-        sum(1 for line in lines if line.startswith("+ ")),
-        sum(1 for line in lines if line.startswith("- ")),
-    )
+    added, taken = lines_changed(run.state_before, run.state_after)
+    return Edition(run, added, taken)
