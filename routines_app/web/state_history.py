@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 from machines.models import Machine
 from machines.routine_folder import state_file_of
 from routines_app.models import Routine, Run
+from routines_app.web.memory import lines_changed
 
 SHOWN = 12
 
@@ -27,20 +28,19 @@ class Edition:
         """What an address calls it."""
         return f"{'before-' if self.by_hand else ''}{self.run.number}"
 
+    @cached_property
+    def _changed(self) -> tuple[int, int]:
+        return lines_changed(self.before, self.after)
+
     @property
     def added(self) -> int:
         """How many lines came."""
-        return sum(line.startswith("+ ") for line in self._lines())
+        return self._changed[0]
 
     @property
     def taken(self) -> int:
         """How many lines went."""
-        return sum(line.startswith("- ") for line in self._lines())
-
-    def _lines(self) -> list[str]:
-        if self.before == self.after:
-            return []
-        return list(difflib.ndiff(self.before.splitlines(), self.after.splitlines()))
+        return self._changed[1]
 
 
 def history_of(machine: Machine, path: str) -> list[Edition] | None:

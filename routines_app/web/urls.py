@@ -9,6 +9,7 @@ from routines_app.web import (
     deleted,
     home,
     invitation,
+    kit,
     ledger_page,
     people,
     plan_choose,
@@ -20,6 +21,7 @@ from routines_app.web import (
 outside: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
     path("help/", home.help_page, name="help"),
+    path("kit/", kit.kit, name="kit"),
     path("me/", home.me, name="me"),
     path("me/sessions/", sessions.sign_out_there, name="sign_out_there"),
     path("invitations/<str:secret>/", invitation.invitation, name="invitation"),
