@@ -63,6 +63,7 @@ PAGES: dict[str, list[Shown]] = {
         "files/harbour-1/routines/brief/state.md?delete",
     ),
     "agents": of("agents/"),
+    "agent": of("agents/assistant/"),
     "models": of("agents/models/"),
     "model_price": [Shown(f"{HARBOUR}agents/models/{KEY}/price/", posted=(("input_price", "x"),))],
     "model_remove": of(f"agents/models/{KEY}/remove/"),
@@ -79,6 +80,7 @@ PAGES: dict[str, list[Shown]] = {
     "more": of("more/"),
     "bell": [*of("bell/"), Shown("/w/empty/bell/")],
     "settings": of("settings/"),
+    "hand_over": of("settings/hand-over/"),
     "stop_all": of("settings/stop/"),
     "account_login": [
         *out("/accounts/login/"),
@@ -101,6 +103,7 @@ PAGES: dict[str, list[Shown]] = {
     "mfa_edit_webauthn": me("/accounts/2fa/webauthn/keys/{passkey}/edit/"),
 }
 ACTS = {
+    "sign_out_there",
     "workspace_new",
     "starter_run",
     "schedule_preview",
@@ -135,6 +138,7 @@ NO_PAGE = {
     "run_step": "plain text",
     "plan_csv": "a file",
     "plan_ledger_csv": "a file",
+    "usersessions_list": "stands on the person's own page",
     "mfa_login_webauthn": "words for a script",
     "mfa_download_recovery_codes": "a file",
     "mfa_authenticate": "asked between two steps of signing in",
