@@ -105,6 +105,7 @@ PAGES: dict[str, list[Shown]] = {
     "mfa_edit_webauthn": me("/accounts/2fa/webauthn/keys/{passkey}/edit/"),
 }
 ACTS = {
+    "sign_out_there",
     "workspace_new",
     "starter_run",
     "schedule_preview",
@@ -140,6 +141,7 @@ NO_PAGE = {
     "run_step": "plain text",
     "plan_csv": "a file",
     "plan_ledger_csv": "a file",
+    "usersessions_list": "stands on the person's own page",
     "mfa_login_webauthn": "words for a script",
     "mfa_download_recovery_codes": "a file",
     "mfa_authenticate": "asked between two steps of signing in",
