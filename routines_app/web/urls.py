@@ -9,6 +9,7 @@ from routines_app.web import (
     deleted,
     home,
     invitation,
+    kit,
     ledger_page,
     people,
     plan_choose,
@@ -19,6 +20,7 @@ from routines_app.web import (
 outside: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
     path("help/", home.help_page, name="help"),
+    path("kit/", kit.kit, name="kit"),
     path("me/", home.me, name="me"),
     path("invitations/<str:secret>/", invitation.invitation, name="invitation"),
     path("workspaces/new/", home.new_workspace, name="workspace_new"),

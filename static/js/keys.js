@@ -1,6 +1,6 @@
 // Single keys, for whoever wants them: n new, r run it now, j and k through the rows, g and then
-// r, m, a, f, p or b (the bell) to go, ? for the list of them. They rest while one writes, holds a
-// modifier or has a dialog open.
+// r, m, a, f, p or b (the bell) to go, / to what narrows the page, ? for the list of them. They
+// rest while one writes, holds a modifier or has a dialog open.
 
 const ROWS = "main h3 a, main .say a, main .ledger .name a";
 let going = 0;
@@ -25,6 +25,15 @@ function move(step) {
   rows[Math.min(Math.max(next, 0), rows.length - 1)].focus();
 }
 
+// To the filter: a field, or a fold whose first choice is next.
+function narrow(event) {
+  const filter = document.querySelector("main .filter, main input[type=search]");
+  if (!filter) return;
+  event.preventDefault();
+  if (filter.matches("details")) filter.open = true;
+  (filter.querySelector("a, input, select") ?? filter).focus();
+}
+
 document.addEventListener("keydown", (event) => {
   if (rests(event)) return;
   const went = Date.now() - going < 1500;
@@ -39,6 +48,7 @@ document.addEventListener("keydown", (event) => {
     case "r": document.querySelector('main form[action$="/run/"] button:enabled')?.click(); break;
     case "j": move(1); break;
     case "k": move(-1); break;
+    case "/": narrow(event); break;
     case "?": window.location.assign("/help/#keys"); break;
   }
 });
