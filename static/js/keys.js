@@ -3,6 +3,7 @@
 // rest while one writes, holds a modifier or has a dialog open.
 
 const ROWS = "main h3 a, main .say a, main .ledger .name a";
+const RUN = ":is(.title, .ending) form[action$='/run/'] button:enabled"; // the page's own, no row's
 let going = 0;
 
 function rests(event) {
@@ -45,7 +46,7 @@ document.addEventListener("keydown", (event) => {
   switch (event.key) {
     case "g": going = Date.now(); break;
     case "n": open(document.querySelector(".tabbar .plus")); break;
-    case "r": document.querySelector('main form[action$="/run/"] button:enabled')?.click(); break;
+    case "r": document.querySelector(RUN)?.click(); break;
     case "j": move(1); break;
     case "k": move(-1); break;
     case "/": narrow(event); break;
