@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 from urllib.parse import quote, urldefrag, urljoin
 
 from foundation import clock
@@ -24,7 +24,9 @@ from routines_app.agents.providers import trusted
 if TYPE_CHECKING:
     import httpx2
 
-MOST_BYTES = 2_000_000  # of a page, unpacked; what follows isn't read
+Read = TypeVar("Read")
+
+MOST_BYTES = 1_000_000  # of a page, unpacked; what follows isn't read
 FETCH_SECONDS = 30.0
 SILENCE = 15.0  # seconds without a byte
 REDIRECTS = 5
@@ -57,13 +59,18 @@ class NotFetched:
 
 
 def fetch(
-    url: str, judge: Judge, tick: Callable[[], None], *, seconds: float = FETCH_SECONDS
-) -> Page | NotFetched:
-    """GET one address in at most `seconds`, calling `tick` meanwhile.
+    url: str,
+    judge: Judge,
+    tick: Callable[[], None],
+    read: Callable[[Page], Read],
+    *,
+    seconds: float = FETCH_SECONDS,
+) -> Read | NotFetched:
+    """GET one address in at most `seconds` and `read` what it answered, calling `tick` meanwhile.
 
-    What `tick` raises breaks it off within a moment and passes through.
+    What `tick` raises breaks it off within a moment and passes through, as does what `read` raises.
     """
-    work = _Fetch(url, judge, max(min(seconds, FETCH_SECONDS), 0.1))
+    work = _Fetch(url, judge, read, max(min(seconds, FETCH_SECONDS), 0.1))
     work.start()
     try:
         while not wait_for([work.answer], timeout=TICK).done:
@@ -74,14 +81,16 @@ def fetch(
     return work.answer.result()
 
 
-class _Fetch(threading.Thread):
+class _Fetch(threading.Thread, Generic[Read]):
     """One fetch with an event loop of its own. Whoever gave up doesn't wait for its end, which a
     name server may hold back."""
 
-    def __init__(self, url: str, judge: Judge, seconds: float) -> None:
+    def __init__(
+        self, url: str, judge: Judge, read: Callable[[Page], Read], seconds: float
+    ) -> None:
         super().__init__(name="fetch", daemon=True)
-        self.answer: Future[Page | NotFetched] = Future()
-        self._url, self._judge, self._seconds = url, judge, seconds
+        self.answer: Future[Read | NotFetched] = Future()
+        self._url, self._judge, self._read, self._seconds = url, judge, read, seconds
         self._loop = asyncio.new_event_loop()
         self._task: asyncio.Task[Page | NotFetched] | None = None
         self._given_up = False
@@ -91,7 +100,8 @@ class _Fetch(threading.Thread):
             self._task = self._loop.create_task(self._bounded())
             if self._given_up:
                 self._task.cancel()
-            self.answer.set_result(self._loop.run_until_complete(self._task))
+            found = self._loop.run_until_complete(self._task)
+            self.answer.set_result(self._read(found) if isinstance(found, Page) else found)
         except asyncio.CancelledError:
             self.answer.cancel()
         except BaseException as error:

@@ -252,8 +252,7 @@ class _Turn:
         """An ending by the model itself, judged by what it has to show for it."""
         lacks = without_result(headline, body)
         if lacks == REFUSED or (lacks == NOTHING and changed and not self._effect):
-            facts: dict[str, object] = {"variant": lacks} if lacks else {}
-            return self._outcome("fail_empty", body=body or headline, facts=facts)
+            return self._outcome("fail_empty", body=body or headline, facts={"variant": lacks})
         code = "done_changed" if changed else "done_unchanged"
         said = "" if says_nothing(headline) else headline
         return self._outcome(code, headline=said or first_sentence(body), body=body)

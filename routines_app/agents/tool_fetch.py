@@ -18,10 +18,10 @@ _KIND = re.compile(r"\s*([\w.+-]{1,80}/[\w.+-]{1,80})\s*(?:;.*?charset=\"?([\w.:
 def fetch_url(arguments: dict[str, object], place: Workplace) -> Done:
     url = text_of(arguments, "url").strip()
     left = place.ends_at - clock.monotonic()
-    page = fetch(url, place.judge, place.check, seconds=min(FETCH_SECONDS, left))
-    if isinstance(page, NotFetched):
-        raise Unwilling(page.sentence)
-    text = _text(page)
+    found = fetch(url, place.judge, place.check, _read, seconds=min(FETCH_SECONDS, left))
+    if isinstance(found, NotFetched):
+        raise Unwilling(found.sentence)
+    page, text = found
     facts: dict[str, object] = {
         "status": page.status,
         "bytes": len(page.body),
@@ -33,6 +33,10 @@ def fetch_url(arguments: dict[str, object], place: Workplace) -> Done:
     if not page.whole:
         text += "\n[the page goes on; the rest wasn't read]"
     return one_line(url), text, facts
+
+
+def _read(page: Page) -> tuple[Page, str]:
+    return page, _text(page)
 
 
 def _text(page: Page) -> str:

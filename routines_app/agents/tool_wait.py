@@ -27,8 +27,9 @@ def schedule(arguments: dict[str, object], place: Workplace) -> Done:
     while (rest := until - clock.monotonic()) > 0:
         place.check()
         time.sleep(min(LOOK, rest))
-    told = f"Waited {seconds:,.0f} seconds. It's {clock.now():%Y-%m-%dT%H:%M:%SZ} now."
-    return f"{seconds:,.0f} seconds", told, {"waited": round(seconds, 1)}
+    length = f"{seconds:,.0f} second{'' if round(seconds) == 1 else 's'}"
+    told = f"Waited {length}. It's {clock.now():%Y-%m-%dT%H:%M:%SZ} now."
+    return length, told, {"waited": round(seconds, 1)}
 
 
 def _wanted(arguments: dict[str, object]) -> float:
