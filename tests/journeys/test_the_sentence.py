@@ -55,6 +55,30 @@ def test_the_sentence_follows_its_blanks(page: Page, home: str) -> None:
     expect(page.locator(".errsum")).to_be_focused()
     expect(page.locator(".errsum")).to_contain_text("Two things to fix")
     expect(page).to_have_title(re.compile("^Error: New routine"))
+    # the check, tried where it stands; and cron, turned back into a sentence
+    page.get_by_label("Agent").select_option(label="Script")
+    page.get_by_label("Name").fill("Kept")
+    page.get_by_label("Only run if").fill("echo none; exit 1")
+    page.get_by_role("button", name=re.compile("^Try it on ")).click()
+    said = page.locator("#tried-said")
+    expect(said).to_contain_text("nothing to do, so no model would be called", timeout=SLOW)
+    expect(page.locator("#tried pre")).to_contain_text("none")
+    expect(page.get_by_label("Name")).to_have_value("Kept")
+    page.get_by_label("How often").select_option("weekdays")
+    page.get_by_role("button", name="Write it as cron").click()
+    cron = page.get_by_label("Cron expression")
+    expect(cron).to_be_focused()
+    cron.fill("15 30 9 * * MON-FRI")
+    cron.press("Tab")
+    expect(page.locator("#boxes .six div")).to_have_count(6)
+    page.get_by_role("button", name="Use “every weekday at 9:30”").click()
+    expect(page.locator("#times")).to_have_value("9:30")
+    expect(page.locator("#readback")).to_contain_text("every weekday at half past nine")
+    page.locator("#times").fill("1")
+    page.locator("#times").press("Tab")
+    page.get_by_role("button", name="13:00").click()
+    expect(page.locator("#times")).to_have_value("13:00")
+    expect(page.locator("#wrong-sentence .err")).to_have_count(0)
 
 
 def test_a_live_run_is_followed_without_a_reload(page: Page, home: str) -> None:
@@ -76,7 +100,7 @@ def test_a_live_run_is_followed_without_a_reload(page: Page, home: str) -> None:
     assert loads == []
     page.keyboard.press("r")
     expect(page).to_have_url(re.compile(r"/talks/runs/2/$"))
-    page.get_by_role("button", name="Stop this run").click()
+    page.get_by_role("link", name="Stop this run").click()
     page.get_by_role("button", name="Stop it").click()
     expect(page.locator(".ending")).to_contain_text("Stopped by Ada Byron", timeout=SLOW)
 
