@@ -135,6 +135,7 @@ class FakeProvider:
         self.meter = meter or Meter()
         self.seen: list[Seen] = []
         self.problems: list[Exception] = []
+        self.watch: Callable[[bytes], object] = len  # is given each whole stream, before any cut
         self._lock = threading.Lock()
         self.closing = threading.Event()
         self._server = _Server(("127.0.0.1", port), _handler(self))
@@ -260,6 +261,7 @@ def _handler(provider: FakeProvider) -> type[BaseHTTPRequestHandler]:
                                 return
                     elif seen.stream:
                         whole = b"".join(form.events(sent, seen, number))
+                        provider.watch(whole)
                         self._open_stream()
                         end = len(whole) if move.cut_at is None else int(len(whole) * move.cut_at)
                         end = end if move.cut_byte is None else move.cut_byte
