@@ -17,9 +17,9 @@ class Tool:
     changes: bool = False
 
 
-def offered(names: tuple[str, ...]) -> tuple[Tool, ...]:
-    """The tools of an agent that has these, in our own order; `finish` is always one."""
-    return tuple(tool for tool in TOOLS if tool.name in names or tool.name == FINISH)
+def offered(names: tuple[str, ...] | None) -> tuple[Tool, ...]:
+    """The tools of these names, always in one order; None: every tool. `finish` is always there."""
+    return tuple(tool for tool in TOOLS if names is None or tool.name in (*names, FINISH))
 
 
 def _schema(required: list[str], **properties: dict[str, object]) -> dict[str, object]:

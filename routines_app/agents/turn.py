@@ -12,19 +12,6 @@ from typing import Literal, Protocol
 
 from billing.prices import Price
 
-# The names of the tools that a turn may have, in the order in which a model gets them.
-TOOL_NAMES = (
-    "run_command",
-    "read_file",
-    "write_file",
-    "edit_file",
-    "list_files",
-    "search_files",
-    "fetch_url",
-    "schedule",
-    "finish",
-)
-
 
 class StepKind(StrEnum):
     """What a step was; the run page draws each in its own way."""
@@ -204,8 +191,8 @@ class TurnRequest:
     """All that a turn needs. Money in micro-dollars, time in seconds.
 
     `folder` is where it works (`~/routines/<slug>`), `state` the text of its state.md at the
-    start, `model` None for a script. `tools` are the names of the tools that the agent has, of
-    TOOL_NAMES; it always has `finish`, and a name that isn't one is left out.
+    start, `model` None for a script. `tools` are the names of those that it may use, None: all;
+    `finish` is always among them.
     """
 
     run_id: str
@@ -218,7 +205,7 @@ class TurnRequest:
     max_steps: int = 100
     persona: str = ""
     model: ModelChoice | None = None
-    tools: tuple[str, ...] = TOOL_NAMES
+    tools: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
