@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
 from accounts.models import Role, Workspace
-from routines_app.agents.tools import FINISH, TOOLS
+from routines_app.agents.offered import FINISH, TOOLS
 from routines_app.models import Agent, AgentRuntime, Routine, Run
 from routines_app.web.access import WorkspaceRequest, in_workspace
 from routines_app.web.routine_rows import typical_of
