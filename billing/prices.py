@@ -24,10 +24,8 @@ _NOT_FOR_TURNS = (
     "realtime", "robotics", "search", "transcribe", "tts", "vision", "whisper",
 )  # fmt: skip
 
-Tier = Literal["fast", "balanced", "deep"]
-
 # What each word means where a workspace has said nothing else. The first one with a price wins.
-_TIERS: dict[Tier, dict[PricedProvider, tuple[str, ...]]] = {
+_TIERS: dict[str, dict[PricedProvider, tuple[str, ...]]] = {
     "fast": {
         "anthropic": ("claude-haiku-5-5", "claude-haiku-4-5"),
         "openai": ("gpt-6-luna", "gpt-5.6-luna", "gpt-5.4-nano", "gpt-5-nano"),
@@ -169,8 +167,10 @@ def seed_price(provider: PricedProvider, model: str, on: datetime) -> Price | No
     return None if row is None else row.price
 
 
-def default_model(provider: str, tier: Tier = "balanced") -> str | None:
-    """A model of this tier with a price; None where there's no such thing (a compatible server)."""
+def default_model(provider: str, tier: str = "balanced") -> str | None:
+    """A fast, balanced or deep model with a price; None where there's no such thing (a compatible
+    server). Raises KeyError for another word.
+    """
     for known, names in _TIERS[tier].items():
         if known == provider:
             there = {model.id for model in _catalogue(known).models if not model.deprecated}

@@ -16,10 +16,10 @@ from routines_app.agents.line import LONGEST, SILENCE, Called, Conversation, Mod
 from routines_app.agents.prompt import first_message, system_prompt
 from routines_app.agents.tools import (
     FINISH,
-    TOOLS,
     BadArguments,
     Workplace,
     doing,
+    offered,
     opened,
     read_finish,
     use_tool,
@@ -44,6 +44,7 @@ from routines_app.agents.wording import (
 
 PAUSES = (1.0, 4.0)  # seconds before the second and third try, unless the provider names its own
 CUT = "Your answer was cut off at the limit on one answer, so it wasn't used. Use smaller pieces."
+NOT_YOURS = "There is no tool called {name}. Use one of the tools you have."
 NOT_JSON = "Its arguments weren't a JSON object, so nothing was done. Call it again."
 
 
@@ -75,8 +76,9 @@ class ModelRuntime:
             return _refused(
                 "has no price", f"Give {choice.name} a price: no cap holds without one."
             )
+        tools = offered(request.tools)
         with ModelLine(
-            choice.connection, choice.name, TOOLS, silence=self._silence, longest=self._longest
+            choice.connection, choice.name, tools, silence=self._silence, longest=self._longest
         ) as line:
             return _Turn(request, choice.price, computer, steps, line, self._pauses).take()
 
@@ -97,7 +99,7 @@ class _Turn:
         self._steps = steps
         self._ends_at = clock.monotonic() + request.seconds
         self._place = Workplace(computer, request.folder, self._ends_at, steps.check)
-        self._budget = TurnBudget(request.cap, price)
+        self._budget = TurnBudget(request.cap, price, request.spent, request.usage)
         self._journal = Journal(steps, self._budget)
         self._asking = Asking(
             line,
@@ -109,8 +111,10 @@ class _Turn:
         )
         system, first = system_prompt(request.persona), first_message(request)
         self._talk = Conversation(system, first)
-        described = [f"{tool.name}{tool.description}{tool.parameters}" for tool in TOOLS]
-        self._budget.add_text(bytes_of(system, first, *described), parts=2 + len(TOOLS))
+        tools = offered(request.tools)
+        self._may_use = {tool.name for tool in tools}
+        described = [f"{tool.name}{tool.description}{tool.parameters}" for tool in tools]
+        self._budget.add_text(bytes_of(system, first, *described), parts=2 + len(tools))
 
     def take(self) -> TurnOutcome:
         """Ask and act until there's an outcome."""
@@ -178,6 +182,9 @@ class _Turn:
             return CUT if cut else NOT_JSON
         if call.name == FINISH:
             return self._finish(call.arguments)
+        if call.name not in self._may_use:
+            self._journal.note(f"It called {one_line(call.name, 60)}, which it may not use")
+            return NOT_YOURS.format(name=one_line(call.name, 60))
         self._journal.doing = doing(call.name, call.arguments)
         self._journal.begin(*opened(call.name, call.arguments))
         try:

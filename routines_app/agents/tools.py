@@ -110,6 +110,11 @@ TOOLS = (
 )
 
 
+def offered(names: tuple[str, ...] | None) -> tuple[Tool, ...]:
+    """The tools of these names, always in one order; None: every tool. `finish` is always there."""
+    return tuple(tool for tool in TOOLS if names is None or tool.name in (*names, FINISH))
+
+
 @dataclass(frozen=True)
 class Workplace:
     """Where tools work: a machine, the routine's folder, and when the turn's time is up.

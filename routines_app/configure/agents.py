@@ -128,7 +128,7 @@ def put_back(
     if member is None:
         return Refused([FieldError("name", "Only those that came with the workspace go back.")])
     content = AgentContent(
-        member.name,
+        agent.name,
         member.purpose,
         member.persona,
         member.tier.value if member.tier else "",
