@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import connection
 
@@ -89,7 +90,7 @@ def _candidates(now: datetime) -> list[_Candidate]:
 def _ended(candidates: Sequence[_Candidate]) -> dict[int, list[Ended]]:
     found: dict[int, list[Ended]] = defaultdict(list)
     if candidates:
-        values = {
+        values: dict[str, Any] = {
             "ids": [each.routine_id for each in candidates],
             "since": [each.since for each in candidates],
         }

@@ -11,7 +11,6 @@ from foundation import clock
 from routines_app.models.routine import Routine
 from routines_app.models.run import Run
 
-
 QUIET = "quiet "  # how the key of a digest begins that says that nothing useful comes
 
 

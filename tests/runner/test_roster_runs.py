@@ -1,4 +1,4 @@
-"""A run by each agent of the roster, over each provider's wire format; and one that names nobody."""
+"""A run by each agent of the roster, over each wire format; and one that names nobody."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -208,9 +208,7 @@ def _with_passkey(owner: User) -> int:
 def _machines(harbour: Workspace) -> None:
     now = clock.now()
     harbour.machines.all().delete()
-    awake = make_machine(
-        harbour, state=MachineState.AWAKE, state_since=now - timedelta(minutes=4)
-    )
+    awake = make_machine(harbour, state=MachineState.AWAKE, state_since=now - timedelta(minutes=4))
     provider, ref = provider_for(awake)
     provider.write_file(ref, "routines/brief/state.md", KEPT)
     provider.write_file(ref, "notes.txt", b"kept\n")
