@@ -8,7 +8,7 @@ export PYTHON PORT PG_BIN
 PY = .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help up stack chaos test lint bench format clean
+.PHONY: help up stack seed shots chaos test lint bench format clean
 
 help: ## List the commands
 	@echo "Routines. Commands:"
@@ -23,6 +23,14 @@ up: ## Start Routines on this computer, at http://localhost:8000
 stack: ## Start production's processes on this computer, without containers
 	@./scripts/venv.sh
 	@exec $(PY) manage.py stack
+
+seed: ## Fill a demo workspace of the running Routines with six weeks of runs (ARGS="--again")
+	@./scripts/venv.sh
+	@exec $(PY) manage.py seed_demo $(ARGS)
+
+shots: ## Take a picture of every page from demo data, into var/shots (MOCKUPS=dir beside them)
+	@./scripts/venv.sh
+	@MOCKUPS="$(MOCKUPS)" exec $(PY) -m tests.pictures
 
 chaos: ## Kill the product at each step, in both ways to run it, and print what came of it
 	@./scripts/venv.sh

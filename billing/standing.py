@@ -31,6 +31,11 @@ class Standing:
     budget: int | None
 
     @property
+    def month(self) -> str:
+        """The month's name."""
+        return f"{self.start:%B}"
+
+    @property
     def budget_left(self) -> int | None:
         """What the budget still allows, never below none; None without a budget."""
         return None if self.budget is None else max(self.budget - self.spent, 0)

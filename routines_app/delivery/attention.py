@@ -5,6 +5,8 @@ settles every earlier one, and a check that found nothing settles those in which
 Of one routine only the newest notice needs someone, so the bell counts things, not messages.
 """
 
+from typing import Any
+
 from django.db.models import Q, QuerySet
 
 from accounts.models import User, Workspace
@@ -57,13 +59,21 @@ def rings_of(workspace: Workspace) -> QuerySet[Notice]:
 
 def unread(notices: QuerySet[Notice], person: User) -> QuerySet[Notice]:
     """Those that this person hasn't read."""
-    mine = Notice.read_by.through.objects.filter(user=person).values("notice_id")
-    return notices.exclude(pk__in=mine)
+    return notices.exclude(pk__in=_read(person))
+
+
+def still_needs(person: User) -> Q:
+    """Of a notice: that it needs someone and that this person hasn't read it."""
+    return Q(needs_someone=True) & ~Q(pk__in=_read(person))
+
+
+def _read(person: User) -> QuerySet[Any, Any]:
+    return Notice.read_by.through.objects.filter(user=person).values("notice_id")
 
 
 def how_many_need_someone(workspace: Workspace, person: User) -> int:
     """What the bell's number says: things that need someone and that this person hasn't read."""
-    return unread(rings_of(workspace).filter(needs_someone=True), person).count()
+    return rings_of(workspace).filter(still_needs(person)).count()
 
 
 def mark_read(notices: QuerySet[Notice], person: User) -> list[int]:

@@ -59,15 +59,13 @@ def what_it_means(
     if read.status is RunStatus.NOTHING_TO_DO:
         said = "nothing to do, so no model would be called"
         return Tried(ended, Meaning.NOTHING, said, "" if exit_code == 1 else _ODD_EXIT)
-    why, problem = _failure(machine, read.status, exit_code, reason, stderr)
+    why, problem = _failure(machine, read.status, reason, stderr)
     if reason == "timeout":
         ended = f"still going after {CHECK_SECONDS:.0f} seconds"
     return Tried(ended, Meaning.FAILS, "a run would fail here, and ring", why, problem)
 
 
-def _failure(
-    machine: str, status: RunStatus, exit_code: int, reason: ExitReason, stderr: str
-) -> tuple[str, str]:
+def _failure(machine: str, status: RunStatus, reason: ExitReason, stderr: str) -> tuple[str, str]:
     """Why it is a failure, and what to fix in the command itself ("" for what isn't its fault)."""
     match status:
         case RunStatus.FAIL_CHECK_MISSING:
@@ -90,4 +88,4 @@ def _failure(
         return f"The disk of {machine} is full. Delete something on it first.", ""
     if reason == "oom":
         return f"It used more memory than {machine} has.", ""
-    return f"It crashed: an exit of 128 or above is a signal’s ({exit_code}).", ""
+    return "An exit of 128 or above is a failure: it crashed, or gave up as git does.", ""

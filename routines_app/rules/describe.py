@@ -26,6 +26,7 @@ from routines_app.rules.wording import (
     joined,
     number_words,
     time_words,
+    times_words,
 )
 
 
@@ -45,7 +46,9 @@ def describe(cron: Cron) -> str:
     rounds = len(parsed.minutes) == 1 and _even(parsed.hours, 24) is not None
     stepped = len(parsed.minutes) > 3 and _even(parsed.minutes, 60) is not None
     few = len(parsed.hours) * len(parsed.minutes) <= FEW and not rounds and not stepped
-    if few and len(parsed.seconds) == 1:
+    if few and parsed.seconds == (0,):
+        said = f"{days} at {times_words(_minutes(parsed))}"
+    elif few and len(parsed.seconds) == 1:
         said = f"{days} at {joined(_times(parsed))}"
     elif few:
         said = f"{days} at {joined(_times(parsed))}{_seconds(parsed)}"
@@ -117,7 +120,11 @@ def _even(values: Sequence[int], size: int) -> int | None:
 
 def _times(parsed: Parsed) -> list[str]:
     second = parsed.seconds[0] if len(parsed.seconds) == 1 else 0
-    return [_time(hour * 60 + minute, second) for hour in parsed.hours for minute in parsed.minutes]
+    return [_time(minutes, second) for minutes in _minutes(parsed)]
+
+
+def _minutes(parsed: Parsed) -> list[int]:
+    return [hour * 60 + minute for hour in parsed.hours for minute in parsed.minutes]
 
 
 def _time(minutes: int, second: int) -> str:

@@ -6,12 +6,13 @@ Money is whole micro-dollars (1,000,000 is $1.00).
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 
+from routines_app.rules import money as said
 from routines_app.rules import zones
 from routines_app.rules.kinds import Schedule, ScheduleKind
+from routines_app.rules.money import CENT
 from routines_app.rules.schedule import next_occurrence, occurrences_between
 from routines_app.rules.wording import MONTHS_IN_WORDS, date_words
 
-CENT = 10_000
 ENOUGH_RUNS = 7  # after as many runs, what is typical is worth saying
 
 
@@ -86,8 +87,5 @@ def _sentence(
 
 
 def dollars(micros: int, *, up: bool = False) -> str:
-    """ "$11.00"; "<$0.01" for less than a cent. `up` rounds a ceiling up, never down."""
-    if 0 < micros < CENT and not up:
-        return "<$0.01"
-    cents = -(-micros // CENT) if up else (micros + CENT // 2) // CENT
-    return f"${cents // 100:,}.{cents % 100:02}"
+    """As money is said everywhere; `up` rounds a ceiling up, never down."""
+    return said.dollars(-(-micros // CENT) * CENT if up else micros)

@@ -1,17 +1,20 @@
 """Money in words. Amounts are integer micro-dollars (1,000,000 = $1.00)."""
 
+CENT = 10_000
+
 
 def dollars(micro: int) -> str:
-    """Two decimals, zero printed, and "<$0.01" for less than a cent.
+    """Two decimals, to the nearest cent, zero printed, and "<$0.01" for less than a cent.
 
-    >>> dollars(0), dollars(4_000), dollars(500_000), dollars(1_234_560_000)
-    ('$0.00', '<$0.01', '$0.50', '$1,234.56')
+    >>> dollars(0), dollars(4_000), dollars(500_000), dollars(1_234_560_000), dollars(-225_000)
+    ('$0.00', '<$0.01', '$0.50', '$1,234.56', '−$0.23')
     """
     if micro < 0:
         return "−" + dollars(-micro)
-    if 0 < micro < 10_000:
+    if 0 < micro < CENT:
         return "<$0.01"
-    return f"${micro // 10_000 / 100:,.2f}"
+    cents = (micro + CENT // 2) // CENT
+    return f"${cents // 100:,}.{cents % 100:02}"
 
 
 def took(seconds: float) -> str:

@@ -24,11 +24,11 @@ from routines_app.rules.wording import (
     days_in_words,
     figures,
     hour_words,
-    joined,
     minutes_of,
     number_words,
     ordinal,
     time_words,
+    times_words,
 )
 
 ORDER = {1: "first", 2: "second", 3: "third", 4: "fourth", LAST: "last"}
@@ -100,7 +100,7 @@ def _minutes(time: str) -> int:
 
 
 def _times(values: Mapping[str, Any]) -> str:
-    return joined([time_words(_minutes(time)) for time in values["times"]])
+    return times_words([_minutes(time) for time in values["times"]])
 
 
 def _past(minute: int) -> str:

@@ -20,6 +20,7 @@ __all__ = [
     "o_clock",
     "ordinal",
     "time_words",
+    "times_words",
 ]
 
 # fmt: off
@@ -103,6 +104,21 @@ def time_words(minutes: int) -> str:
     if ":" in said or said == "noon" or said.endswith("midnight"):
         return said
     return f"{said} {part_of_day(minutes)}"
+
+
+def times_words(times: Sequence[int]) -> str:
+    """Times in minutes from midnight, in order: "eight in the morning and noon".
+
+    Two that are twelve hours apart share their word: "half past one, in the morning and again in
+    the afternoon".
+    """
+    said = [time_words(minutes) for minutes in times]
+    if len(times) == 2 and times[1] - times[0] == DAY // 2:
+        clock = clock_words(times[0])
+        parts = [part_of_day(minutes) for minutes in times]
+        if said == [f"{clock} {part}" for part in parts]:
+            return f"{clock}, {parts[0]} and again {parts[1]}"
+    return joined(said)
 
 
 def o_clock(minutes: int) -> str:

@@ -63,9 +63,8 @@ def _try(asked: CheckTry) -> None:
             timeout=CHECK_SECONDS,
             check=_GivesWay(machine).check,
         )
-    except TurnInterrupted:
-        why = f"A run needed {machine.name}, so the check made way. Try it when that has ended."
-        reached(asked, Stage.REFUSED, why_not=why)
+    except TurnInterrupted as error:
+        reached(asked, Stage.REFUSED, why_not=str(error))
     except (ComputerRefused, ComputerFailed) as error:
         reached(asked, Stage.REFUSED, why_not=str(error))
     else:
@@ -94,13 +93,16 @@ class _GivesWay:
 
     def check(self) -> None:
         if draining.is_set():
-            raise TurnInterrupted("draining")
+            raise TurnInterrupted("Our servers restart. Try it again in a moment.")
         if clock.monotonic() - self._looked < _LOOK_SECONDS:
             return
         self._looked = clock.monotonic()
         try:
             if busy(self._machine):
-                raise TurnInterrupted("a run has the machine")
+                raise TurnInterrupted(
+                    f"A run needed {self._machine.name}, so the check made way. "
+                    "Try it when that has ended."
+                )
         except DatabaseError as error:
             log.warning("try_unlooked", error=str(error))  # the time limit holds all the same
         finally:

@@ -47,9 +47,9 @@ def act_link(act: Act | None, run: Run) -> ActLink | None:
         case "choose_machine":
             return ActLink(act.words, f"{edit}#machine", edits=True)
         case "resume":
-            return ActLink(act.words, reverse("resume", args=workspace), posts=True)
+            return ActLink(act.words, reverse("resume", args=workspace), posts=True, admin=True)
         case "raise_budget":
-            return ActLink(act.words, f"{reverse('settings', args=workspace)}#budget", admin=True)
+            return ActLink(act.words, f"{reverse('plan', args=workspace)}#budget", admin=True)
         case "change_plan":
             return _optional(act.words, "plan", workspace)
         case "see_output":

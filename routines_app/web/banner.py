@@ -56,7 +56,7 @@ def _paused(workspace: Workspace, since: datetime, person: User) -> Banner:
     lead = f"Everything is paused{by} since {when}."
     rest = "Nothing starts, not even by Run it now; each run that falls due says so."
     membership = Membership.objects.filter(workspace=workspace, user=person).first()
-    if membership is None or not membership.may(Role.MEMBER):
+    if membership is None or not membership.may(Role.ADMIN):
         return Banner(lead, rest)
     return Banner(lead, rest, "Turn it back on", reverse("resume", args=[workspace.slug]))
 

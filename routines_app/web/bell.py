@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 
 from django.contrib import messages
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -16,7 +16,7 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from accounts.models import Role, User
 from foundation import clock
-from routines_app.delivery.attention import mark_read, mark_unread, rings_of, unread
+from routines_app.delivery.attention import mark_read, mark_unread, rings_of, still_needs, unread
 from routines_app.models import Notice, Routine, Run
 from routines_app.rules.digest import digest_sentence
 from routines_app.rules.sentences import Sentence
@@ -148,8 +148,12 @@ def bell_list(request: WorkspaceRequest, most: int, before: datetime | None) -> 
     """At most so many rings, the newest first, from the beginning or from before an instant."""
     now, person = clock.now(), request.user
     rings = rings_of(request.workspace)
+    week = Q(rung_at__gte=now - timedelta(days=7))
+    counts = rings.filter(week | Q(needs_someone=True)).aggregate(
+        week=Count("pk", filter=week), needing=Count("pk", filter=still_needs(person))
+    )
     new = set(unread(rings, person).order_by("-rung_at").values_list("pk", flat=True)[:1000])
-    needing = unread(rings.filter(needs_someone=True), person)
+    needing = rings.filter(still_needs(person))
     found = _loaded(rings if before is None else rings.filter(rung_at__lt=before), most + 1)
     shown = found[:most]
     needed = _loaded(needing, most) if before is None else []
@@ -164,8 +168,8 @@ def bell_list(request: WorkspaceRequest, most: int, before: datetime | None) -> 
         )
     ]
     return BellList(
-        headline(needing.count(), bool(found) or before is not None),
-        _under(rings.filter(rung_at__gte=now - timedelta(days=7)).count()) if found else "",
+        headline(counts["needing"], bool(found) or before is not None),
+        _under(counts["week"]) if found else "",
         groups,
         bool(new),
         shown[-1].rung_at if len(found) > most else None,

@@ -46,7 +46,8 @@ def _line(fire: NextFire, now: datetime, zone: str) -> Coming:
     today, day = day_of(now, zone), fire.wall.date()
     name = "Today" if day == today else short_day(day, today)
     if fire.viewer_time:
-        away = f"{fire.viewer_time} for you"
+        hours, minutes, *_ = fire.viewer_time.split(":")
+        away = f"{hours}:{minutes} for you"
     else:
         away = fire.abbreviation or ahead(fire.at, now, zone)
     note = fire.note

@@ -12,7 +12,7 @@ from foundation import clock
 from routines_app.models import Routine
 from routines_app.web.access import WorkspaceRequest, in_workspace
 from routines_app.web.dates import moment_words
-from routines_app.web.history import history_of
+from routines_app.web.history import FILTERS, PAGE, history_of, newest_runs, older_history
 from routines_app.web.run_context import deleted_words
 
 SHOWN = 200
@@ -64,10 +64,15 @@ def history(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpRe
     now, zone = clock.now(), request.user.zone
     asked = request.GET.get("before", "")
     before = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 10 else None
+    kind = FILTERS[0]
+    if before is None:
+        shown = history_of(newest_runs(routine, PAGE + 1), kind, now, zone)
+    else:
+        shown = older_history(routine, before, kind, now, zone)
     context = {
         "routine": routine,
         "deleted_words": deleted_words(routine, now, zone),
-        "history": history_of(routine, before, now, zone),
+        "history": shown,
         "may_run": False,
         "may_edit": False,
     }

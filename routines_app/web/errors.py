@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template import loader
 from django.urls import reverse
+from django.utils.text import slugify
 from django.views.decorators.csrf import csrf_exempt
 
 from accounts.access import membership_of
@@ -60,9 +61,12 @@ def _near(request: HttpRequest) -> Near | None:
     if membership is None:
         return None
     rows = Routine.objects.filter(workspace=membership.workspace).order_by("-pk")
-    known = {slug: (name, gone) for slug, name, gone in rows.values_list(*_NAMED)[:LOOKED_AT]}
-    for slug in get_close_matches(found["slug"], known, 1, 0.7):
-        name, gone = known[slug]
+    known: dict[str, tuple[str, str, bool]] = {}
+    for slug, name, deleted_at in rows.values_list(*_NAMED)[:LOOKED_AT]:
+        known.setdefault(slugify(name), (slug, name, deleted_at is not None))
+        known[slug] = (slug, name, deleted_at is not None)
+    for near in get_close_matches(found["slug"], known, 1, 0.7):
+        slug, name, gone = known[near]
         if gone:
             page = reverse("deleted_routine", args=[found["workspace"], slug])
             return Near(f"See what {name} did", page)

@@ -78,7 +78,10 @@ def failures_of(runs: Sequence[Run], now: datetime, zone: str) -> dict[int, list
 def carried_on(rest: str) -> str:
     """The rest of a sentence as it follows a dash: without its stop, and small where it begins
     with a word of ours."""
-    said = rest.removesuffix(".").removeprefix("Running ")
+    return _small(rest.removesuffix(".").removeprefix("Running "))
+
+
+def _small(said: str) -> str:
     return f"{said[0].lower()}{said[1:]}" if said.startswith(_SMALL) else said
 
 
@@ -86,7 +89,7 @@ def where_they_stopped(failures: Iterable[Failure], last: Sentence) -> str:
     """The one place where each stopped, or else what the last of them says."""
     places = {failure.said for failure in failures}
     if len(places) == 1:
-        return f"Each stopped at the same place: {carried_on(places.pop())}."
+        return f"Each stopped at the same place: {_small(places.pop())}"
     return f"The last: {last.text}"
 
 

@@ -37,9 +37,11 @@ from routines_app.configure.files import (
 from routines_app.web.access import WorkspaceRequest, in_workspace, role_too_low
 from routines_app.web.cold import about, coming
 from routines_app.web.download import as_download
+from routines_app.web.file_owner import others_here
 from routines_app.web.file_upload import upload
 from routines_app.web.machines import machines_of
-from routines_app.web.state_history import history_of
+from routines_app.web.memory import memory_diff
+from routines_app.web.state_history import history_of, next_reader, writer_of
 
 NOWHERE = (NotFound, PathEscape, Unsupported)
 
@@ -68,12 +70,21 @@ def file(
     if request.method == "POST":
         if not request.membership.may(Role.MEMBER):
             return role_too_low(request, Role.MEMBER)
+        deletes = request.POST.get("do") == "delete"
+        others = others_here(request.membership, machine, page.path, deletes=deletes)
+        if others is not None:
+            said = (
+                f"It belongs to {others.name}, which is {others.owner}’s. An admin may change it."
+            )
+            return page.show(problem=said, status=403, typed=request.POST.get("content"))
         return page.change(request.POST)
     try:
         if "download" in request.GET:
             return as_download(request, open_file(machine, page.path), page.name)
         if "delete" in request.GET and page.path:
             return page.show("pages/file_delete.html")
+        if "edition" in request.GET:
+            return page.show_edition(request.GET["edition"])
         return page.show()
     except NOWHERE as error:
         raise Http404(error.sentence) from error
@@ -126,6 +137,8 @@ class FilePage:
         except MachineError as error:
             trouble, status = error.sentence, 503
         writer = live_writer(self.machine)
+        others = others_here(self.request.membership, self.machine, self.path)
+        history = history_of(self.machine, self.path)
         context = {
             "machine": self.machine,
             "machines": machines_of(self.request.workspace),
@@ -137,15 +150,26 @@ class FilePage:
             "kind": type(found).__name__,
             "listing": around,
             "listing_up": posixpath.dirname(posixpath.dirname(self.path)),
-            "history": history_of(self.machine, self.path),
+            "history": history,
+            "written_by": writer_of(history, found.text) if isinstance(found, TextFile) else None,
+            "next_reader": next_reader(self.machine, self.path) if history is not None else None,
             "writer": writer,
-            "may_write": self.request.membership.may(Role.MEMBER),
+            "may_write": self.request.membership.may(Role.MEMBER) and others is None,
+            "others": others,
             "problem": problem,
             "trouble": trouble,
             "typed": None,
             **typed,
         }
         return render(self.request, template or "pages/file.html", context, status=status)
+
+    def show_edition(self, name: str) -> HttpResponse:
+        """What one run, or somebody by hand, changed in a state.md."""
+        for edition in history_of(self.machine, self.path) or []:
+            if edition.name == name:
+                lines = memory_diff(edition.before, edition.after)
+                return self.show("pages/file_edition.html", edition=edition, lines=lines)
+        raise Http404("no such edition of this file")
 
     def _crumbs(self) -> list[tuple[str, str]]:
         """Each folder on the way as its name and its path."""
@@ -156,6 +180,7 @@ class FilePage:
         """Do what the form asks, and say what came of it."""
         acts: dict[str, Callable[[QueryDict], HttpResponse]] = {
             "save": self._save,
+            "put_back": self._put_back,
             "upload": self._upload,
             "new_folder": self._new_folder,
             "new_file": self._new_file,
@@ -189,6 +214,15 @@ class FilePage:
             )
         messages.success(self.request, f"{self.name} is saved.")
         return self._back(self.path)
+
+    def _put_back(self, form: QueryDict) -> HttpResponse:
+        """Save the text from before an edition, if the file is still as the page showed it."""
+        for edition in history_of(self.machine, self.path) or []:
+            if edition.name == form.get("edition"):
+                form = form.copy()
+                form["content"] = edition.before
+                return self._save(form)
+        raise Http404("no such edition of this file")
 
     def _upload(self, form: QueryDict) -> HttpResponse:
         sent = upload(self.request, self.machine, self.path)

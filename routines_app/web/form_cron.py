@@ -41,7 +41,11 @@ def boxes_of(cron: Cron) -> tuple[Box, ...]:
 
 
 _SMALL = {"day of the month": "of the month"}
-_SHORT = {"any day of the month": "any day", "any day of the week": "any day"}
+_SHORT = {
+    "any day of the month": "any day",
+    "any day of the week": "any day",
+    "at 0 seconds": "on the minute",
+}
 
 
 def _short(words: str) -> str:

@@ -5,8 +5,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+import structlog
+from django.core.cache import cache
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from redis.exceptions import RedisError
 
 from foundation import clock
 from routines_app.configure.content import FieldError
@@ -24,6 +27,8 @@ from routines_app.web.form_try import shown_try
 from routines_app.web.routine_page import run_key
 from routines_app.web.routine_rows import typical_of
 from routines_app.web.starters import Starter, agent_for
+
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,29 @@ def from_starter(
         agent=str(agent.pk) if agent else state.agent,
         starter=starter.code,
     )
+
+
+def made_before(request: WorkspaceRequest) -> Routine | None:
+    """The routine that this very form has made already: a second click comes to it, and isn't told
+    that its name is taken."""
+    try:
+        pk = cache.get(_once_key(request))
+    except RedisError as error:
+        log.warning("click_not_known", error=str(error))
+        return None
+    return request.workspace.routines.filter(pk=pk, deleted_at__isnull=True).first() if pk else None
+
+
+def remember_made(request: WorkspaceRequest, routine: Routine) -> None:
+    """Keep for ten minutes what this form has made."""
+    try:
+        cache.set(_once_key(request), routine.pk, 600)
+    except RedisError as error:
+        log.warning("click_not_kept", error=str(error))
+
+
+def _once_key(request: WorkspaceRequest) -> str:
+    return f"made:{request.workspace.pk}:{request.user.pk}:{run_key(request.POST)}"
 
 
 def run_and_go(request: WorkspaceRequest, routine: Routine) -> HttpResponse:

@@ -91,13 +91,20 @@ def begin_try(
     return ask_to_try(request.workspace, request.user, machine, state.check_command, folder)
 
 
+def _going_on(request: WorkspaceRequest, state: FormState) -> CheckTry | None:
+    """The try of this very check that has no answer yet, or that the button only looks for."""
+    begun = the_try(state.tried, request.workspace.pk) if state.tried else None
+    if begun is None or not _still_that(begun, state):
+        return None
+    return begun if not begun.over or request.POST.get("then") == "look" else None
+
+
 def try_and_wait(
     request: WorkspaceRequest, state: FormState, roster: Roster, routine: Routine | None
 ) -> CheckTry | NotAsked:
-    """For a page without script: begin, or go on waiting for what was begun, for seconds."""
-    asked: CheckTry | NotAsked | None = the_try(state.tried, request.workspace.pk)
-    if not isinstance(asked, CheckTry) or asked.over or not _still_that(asked, state):
-        asked = begin_try(request, state, roster, routine)
+    """For a page without script: begin, or go on waiting for what was begun; for seconds, then the
+    page is shown as it is."""
+    asked = _going_on(request, state) or begin_try(request, state, roster, routine)
     until = clock.monotonic() + WAITED_SECONDS
     while isinstance(asked, CheckTry) and not asked.over and clock.monotonic() < until:
         time.sleep(0.1)
@@ -119,13 +126,12 @@ def check_try(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     """Begin to try the check; the part of the form that shows how far it is."""
     roster = roster_of(request.workspace)
     state = typed(request.POST, FormState())
-    asked = begin_try(request, state, roster, routine_sent(request))
+    asked = _going_on(request, state) or begin_try(request, state, roster, routine_sent(request))
     if isinstance(asked, NotAsked):
         return _fragment(request, ShownTry("", asked.sentence))
     machine = roster.machine(state.machine)
-    return _fragment(
-        request, _shown(asked, machine is not None and machine.state == MachineState.AWAKE)
-    )
+    awake = machine is not None and machine.state == MachineState.AWAKE
+    return _fragment(request, _shown(the_try(asked.key) or asked, awake))
 
 
 @in_workspace(Role.MEMBER)

@@ -82,12 +82,12 @@ class Fold:
 
 @dataclass(frozen=True)
 class Day:
-    """One day of history; `goes_on` when its heading stands on the page before."""
+    """One day of history. `heading` is "" when it stands on the page before; `mark` names the day
+    on its page, "" for one that isn't the page's first of that date."""
 
-    day: date
     heading: str
+    mark: str
     items: list[HistoryRow | Fold]
-    goes_on: bool = False
 
 
 @dataclass(frozen=True)
@@ -147,11 +147,18 @@ def _paged(
         _row(run, line.get(run.fire_id, 0), remark, now, zone)
         for run, remark in zip(shown, remarks, strict=False)
     ]
-    today = day_of(now, zone)
-    days = [
-        Day(day, day_heading(day, today), list(_folded(list(each))), goes_on=day == shown_already)
-        for day, each in groupby(rows, key=lambda row: day_of(_instant(row.run), zone))
-    ]
+    days: list[Day] = []
+    marks = {shown_already}
+    for day, each in groupby(rows, key=lambda row: day_of(_instant(row.run), zone)):
+        goes_on = not days and day == shown_already
+        days.append(
+            Day(
+                "" if goes_on else day_heading(day, day_of(now, zone)),
+                "" if day in marks else f"day-{day}",
+                list(_folded(list(each))),
+            )
+        )
+        marks.add(day)
     return History(days, shown[-1].number if len(found) > PAGE else None)
 
 

@@ -1,5 +1,6 @@
 """Pages outside a workspace: the way in, help, and a person's own page."""
 
+from allauth.mfa.models import Authenticator
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
@@ -13,6 +14,7 @@ from accounts.join import found_workspace
 from accounts.models import User
 from routines_app.configure.workspace import furnish
 from routines_app.web.access import PersonRequest, signed_in
+from routines_app.web.sessions import sessions_of
 
 
 @require_GET
@@ -59,6 +61,13 @@ def me(request: PersonRequest) -> HttpResponse:
         "form": form,
         "shown": shown,
         "zones": places(),
+        "sessions": sessions_of(request),
+        "passkeys": [
+            one.wrap()
+            for one in Authenticator.objects.filter(
+                user=shown, type=Authenticator.Type.WEBAUTHN
+            ).order_by("created_at")
+        ],
         "memberships": shown.memberships.select_related("workspace").filter(
             workspace__deleted_at__isnull=True
         ),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from uuid import UUID
 
 from django.db import connection
@@ -34,6 +34,15 @@ class Entry:
     def kind(self) -> str:
         """What kind it is, in words."""
         return KINDS.get(self.row.kind, self.row.kind.capitalize())
+
+    @property
+    def about(self) -> str:
+        """What an entry without a run is for; a month's credit names its month."""
+        try:
+            month = date.fromisoformat(f"{self.row.key.removeprefix('credit ')}-01")
+        except ValueError:
+            return self.row.note
+        return f"{month:%B %Y}"
 
 
 @dataclass(frozen=True)

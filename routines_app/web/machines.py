@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import datetime, time, timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
 from django.contrib import messages
-from django.db.models import Prefetch, Q, QuerySet
+from django.db.models import Prefetch, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.models import Role, Workspace
+from billing.plans import plan_of
+from billing.standing import account_of
 from foundation import clock
 from machines.access import provider_for
 from machines.lifecycle import MachineState
-from machines.models import AwakeSpan, Machine
+from machines.models import Machine
 from machines.providers.base import MachineError
 from routines_app.admission import NotWoken, wake_machine
 from routines_app.admission.machine_care import UNUSED
@@ -28,13 +30,21 @@ from routines_app.admission.machine_delete import (
     needed_by,
 )
 from routines_app.admission.restoring import bring_back, time_to_restore
-from routines_app.configure.machine import NoMachine, make_machine
+from routines_app.configure.machine import NoMachine, full_words, make_machine
 from routines_app.models import Routine
-from routines_app.web import cold
+from routines_app.web import cold, plan_words
 from routines_app.web.access import WorkspaceRequest, in_workspace
 from routines_app.web.back import back_to
-from routines_app.web.day import Awake, Day, day_of
+from routines_app.web.machine_facts import (
+    axis,
+    day_of_machine,
+    next_wakings,
+    plan_here,
+    spent_on,
+    what_woke_it,
+)
 from routines_app.web.machine_stop import StillAwake, live_run_on, stop_machine
+from routines_app.web.sentence import figures
 from routines_app.web.templatetags.words import NUMBERS
 
 SHOWN_WAKINGS = 30
@@ -76,37 +86,9 @@ def _number(count: int) -> str:
     return NUMBERS[count] if count < len(NUMBERS) else str(count)
 
 
-def day_of_machine(machine: Machine, now: datetime) -> Day:
-    """Today in the viewer's zone, for a machine with `lives_here` loaded."""
-    today = timezone.localtime(now).date()
-    zone = timezone.get_current_timezone()
-    start = datetime.combine(today, time(), zone)
-    end = datetime.combine(today + timedelta(days=1), time(), zone)
-    spans = AwakeSpan.objects.filter(
-        Q(ended_at__isnull=True) | Q(ended_at__gte=start), machine=machine, started_at__lt=end
-    )
-    return day_of(
-        [Awake(span.started_at, span.ended_at) for span in spans],
-        [due for due, _ in _next_wakings(machine)],
-        start,
-        end,
-        now,
-    )
-
-
-def _next_wakings(machine: Machine) -> list[tuple[datetime, Routine]]:
-    """The next occurrence of each routine here that is on, soonest first."""
-    due = [
-        (routine.next_fire_at, routine)
-        for routine in machine.lives_here  # type: ignore[attr-defined]  # machines_of adds it
-        if routine.enabled and routine.next_fire_at is not None
-    ]
-    return sorted(due, key=lambda pair: pair[0])
-
-
-def _shown(machine: Machine, now: datetime) -> dict[str, object]:
+def _shown(machine: Machine, now: datetime) -> dict[str, Any]:
     """What a page says of one machine."""
-    coming = _next_wakings(machine)
+    coming = next_wakings(machine)
     return {
         "machine": machine,
         "restore": cold.coming(machine, now),
@@ -116,6 +98,7 @@ def _shown(machine: Machine, now: datetime) -> dict[str, object]:
         "day": day_of_machine(machine, now),
         "next": coming[0] if coming else None,
         "coming": coming,
+        "idle_minutes": int(plan_here(machine).idle.total_seconds() // 60),
     }
 
 
@@ -129,8 +112,14 @@ def machines(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
 def _list(request: WorkspaceRequest, problem: str = "", name: str = "") -> HttpResponse:
     now = clock.now()
     rows = list(machines_of(request.workspace))
+    shown = [_shown(machine, now) for machine in rows]
+    plan = plan_of(account_of(request.workspace).plan)
     context = {
-        "rows": [_shown(machine, now) for machine in rows],
+        "rows": shown,
+        "awake": sum((each["day"].awake for each in shown), timedelta()),
+        "plan": plan,
+        "keeps": plan_words.machines(plan),
+        "full": full_words(plan) if plan.machines and len(rows) >= plan.machines else "",
         "headline": headline(rows) if rows else "No machine yet.",
         "problem": problem,
         "typed": name,
@@ -164,11 +153,20 @@ def _one(request: WorkspaceRequest, machine: Machine, problem: str = "") -> Http
     if MachineState(machine.state).cold:
         return _one_cold(request, machine, problem, now)
     disk, allowed, trouble = _disk(machine)
+    spans = list(machine.spans.order_by("-started_at")[:SHOWN_WAKINGS])
     context = _shown(machine, now) | {
         "problem": problem,
+        "axis": axis(now),
         "in_use_by": live_run_on(machine),
-        "spans": list(machine.spans.order_by("-started_at")[:SHOWN_WAKINGS]),
+        "wakings": what_woke_it(machine, spans, now),
+        "spent": spent_on(machine, request.workspace.zone, now),
+        "lives": [
+            (each, figures(each.schedule) if each.enabled else "off")
+            for each in machine.lives_here  # type: ignore[attr-defined]  # machines_of adds it
+        ],
         "disk": disk,
+        "disk_share": disk * 100 // allowed if allowed else None,
+        "disk_left": allowed - disk if allowed else None,
         "disk_allowed": allowed,
         "disk_trouble": trouble,
         "now": now,

@@ -2,6 +2,7 @@
 navigation."""
 
 from dataclasses import dataclass
+from urllib.parse import urlencode
 from uuid import UUID
 
 from allauth.mfa.models import Authenticator
@@ -10,12 +11,14 @@ from django.contrib import messages
 from django.db.models import Count, Exists, OuterRef, Q
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.invite import INVITED_AS, Invited, NotInvited, invite, send_again, take_back
 from accounts.models import Invitation, Membership, Role, Workspace
 from accounts.roles import RoleRefused, may_remove, may_set_role, set_role
+from billing.standing import account_of, standing
 from foundation import clock
 from routines_app.configure.remove_person import (
     NotRemoved,
@@ -29,7 +32,7 @@ from routines_app.web.invitation import link_of, send_invitation
 from routines_app.web.templatetags.words import with_article
 
 ROLES = (Role.VIEWER, Role.MEMBER, Role.ADMIN)
-MADE, UNDO = "invitation_made", "role_before"  # what the session keeps for the next page alone
+MADE = "invitation_made"  # where the session keeps the link for the next page alone
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,6 @@ def _page(request: WorkspaceRequest, wrong: NotInvited | None = None) -> HttpRes
         "roles": ROLES,
         "invited_as": INVITED_AS,
         "made": request.session.pop(MADE, None),
-        "undo": request.session.pop(UNDO, None),
         "wrong": wrong,
         "typed": {"email": request.POST.get("email", ""), "role": request.POST.get("role", "")},
     }
@@ -157,16 +159,21 @@ def people_take_back(request: WorkspaceRequest, workspace_slug: str, key: UUID) 
 @in_workspace(Role.ADMIN)
 @require_POST
 def people_role(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
-    """Another role, at once; the page then offers to undo it."""
-    target = _member(request, request.POST.get("person", ""))
+    """Another role, at once. Undo asks the same with the role before, in its address."""
+    asked = request.POST if "role" in request.POST else request.GET
+    target = _member(request, asked.get("person", ""))
     before = target.role
-    answer = set_role(request.membership, target, request.POST.get("role", ""))
+    answer = set_role(request.membership, target, asked.get("role", ""))
     if isinstance(answer, RoleRefused):
         return _page(request, NotInvited("", answer.sentence))
     if before != answer.role:
-        messages.info(request, f"{answer.user} is {with_article(answer.role)} now.")
-        if "undone" not in request.POST:
-            request.session[UNDO] = {"person": answer.user.email, "role": before}
+        back = urlencode({"person": answer.user.email, "role": before, "undone": "yes"})
+        undo = f"{reverse('people_role', args=[workspace_slug])}?{back}"
+        messages.info(
+            request,
+            f"{answer.user} is {with_article(answer.role)} now.",
+            extra_tags="" if "undone" in asked else undo,
+        )
     return redirect("people", workspace_slug)
 
 
@@ -227,5 +234,13 @@ def front(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
 @in_workspace(Role.VIEWER)
 @require_GET
 def more(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
-    """What the tab bar has no room for."""
-    return render(request, "pages/more.html")
+    """What the tab bar has no room for, each with its one fact."""
+    now = clock.now()
+    waiting = sum(each.expires_at > now for each in _open_invitations(request.workspace))
+    stands = standing(account_of(request.workspace), now)
+    context = {
+        "people": _headline(request.workspace.memberships.count(), waiting).removesuffix("."),
+        "agent_count": request.workspace.agents.filter(deleted_at__isnull=True).count(),
+        "stands": stands,
+    }
+    return render(request, "pages/more.html", context)

@@ -44,7 +44,7 @@ def choose(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
             plan,
             plan_words.routines(plan),
             plan_words.often(plan),
-            plan_words.machines(plan),
+            plan_words.machines(plan, bare=True),
             plan.code == mine.code,
         )
         for plan in PLANS.values()

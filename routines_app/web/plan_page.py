@@ -47,6 +47,11 @@ class Month:
         return f"{self.start:%B}"
 
     @property
+    def title(self) -> str:
+        """March 2027."""
+        return f"{self.start:%B %Y}"
+
+    @property
     def last_day(self) -> str:
         """Its last day as an ordinal: 31st."""
         return ordinal((self.end.date() - timedelta(days=1)).day)

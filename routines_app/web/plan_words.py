@@ -31,11 +31,11 @@ def often(plan: Plan) -> str:
     return f"as often as every {minutes} minutes"
 
 
-def machines(plan: Plan) -> str:
-    """How many machines it covers, and how many awake at once."""
+def machines(plan: Plan, *, bare: bool = False) -> str:
+    """How many machines it covers, and how many awake at once; `bare` leaves the noun out."""
     if plan.machines is None:
-        return "as many machines as this place bears"
-    number = _counted(plan.machines, "machine")
+        return "as many as this place bears" if bare else "as many machines as this place bears"
+    number = count_words(plan.machines) if bare else _counted(plan.machines, "machine")
     if plan.awake_at_once is None or plan.machines == 1:
         return number
     if plan.awake_at_once >= plan.machines:

@@ -8,6 +8,7 @@ from typing import Literal
 from routines_app.models import AgentRuntime, Delivery, Run
 from routines_app.producers import asked_by
 from routines_app.rules.money import dollars, took
+from routines_app.rules.said import rounded
 from routines_app.rules.status import RunStatus, Shape
 from routines_app.web.dates import clock_time
 from routines_app.web.routine_rows import Typical
@@ -160,7 +161,11 @@ def _told(run: Run, told: Sequence[Delivery], zone: str) -> Stage:
     if not is_over(run):
         return Stage("todo", "Tell the bell", _when_told(run.routine.notify))
     if not told:
-        needed = "not needed" if run.status == RunStatus.NOTHING_TO_DO else "nobody, as set"
+        needed = "nobody, as set"
+        if run.status == RunStatus.NOTHING_TO_DO:
+            needed = "not needed"
+        elif shape_of(run) in (Shape.POINT, Shape.BLOCK):
+            needed = "not reached"
         return Stage("off", "Tell the bell", needed)
     if any(delivery.state == "waiting" for delivery in told):
         return Stage("now", "Telling", channel_name(told[0].channel))
@@ -226,7 +231,7 @@ def _spent(run: Run) -> Meter:
 def _time(run: Run, typical: Typical | None, now: datetime) -> Meter:
     seconds = elapsed(run, now)
     limit = run.routine.time_limit.total_seconds()
-    remark = f"typically {typical.length}" if typical else f"of {took(limit)} at most"
+    remark = f"typically {typical.length}" if typical else f"of {rounded(limit)} at most"
     figure = took(round(seconds, 1)) if is_over(run) else took(int(seconds))
     kind = _bar_kind(run) if run.status != RunStatus.STOP_COST else "past"
     if run.status in CHECK_FAILURES and run.waking_at and run.awake_at:

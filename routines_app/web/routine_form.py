@@ -38,6 +38,8 @@ from routines_app.web.form_page import (
     blank_form,
     form_context,
     from_starter,
+    made_before,
+    remember_made,
     run_and_go,
     show_form,
 )
@@ -50,7 +52,7 @@ from routines_app.web.templatetags.words import said as since_words
 from routines_app.web.versions import differences
 
 USUAL_CRON = "0 8 * * 1-5"  # where a custom schedule begins after one that has no times
-MAY_SHOW = {"preview", "time", "read", "cron", "sentence", "plain", "both", "try"}
+MAY_SHOW = {"preview", "time", "read", "cron", "sentence", "plain", "both", "try", "look"}
 """Buttons that only show the form again."""
 
 
@@ -70,23 +72,35 @@ def new_routine(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     if shown is not None:
         return shown
     read, content = read_content(state)
-    errors = _errors(request, state, read, content)
-    if errors:
-        return show_form(request, roster, read.state, errors=errors)
     runs = request.POST.get("then") == "run"
-    made = create_routine(
-        request.workspace,
-        request.user,
-        content,
-        turn_on=not runs,
-        starter=state.starter if starter_of(state.starter) else "",
-    )
+    made = made_before(request) or _make(request, state, read, content)
+    if isinstance(made, Refused):
+        made = made_before(request) or made  # two clicks at once: the other one made it
     if isinstance(made, Refused):
         return show_form(request, roster, read.state, errors=made.errors)
     if runs:
         return run_and_go(request, made)
     messages.info(request, _saved_words(made, request, f"{made.name} is on."))
     return redirect("routine", workspace_slug, made.slug)
+
+
+def _make(
+    request: WorkspaceRequest, state: FormState, read: Read, content: RoutineContent
+) -> Routine | Refused:
+    """The new routine: on, or off when it is only to be run now."""
+    errors = _errors(request, state, read, content)
+    if errors:
+        return Refused(errors)
+    made = create_routine(
+        request.workspace,
+        request.user,
+        content,
+        turn_on=request.POST.get("then") != "run",
+        starter=state.starter if starter_of(state.starter) else "",
+    )
+    if isinstance(made, Routine):
+        remember_made(request, made)
+    return made
 
 
 @in_workspace(Role.MEMBER)
@@ -145,7 +159,7 @@ def _only_shown(
         state, errors = _written(state, request.POST)
     else:
         state = read_schedule(state).state
-    if request.POST.get("then") == "try":
+    if request.POST.get("then") in ("try", "look"):
         asked = try_and_wait(request, state, roster, routine)
         if isinstance(asked, NotAsked):
             errors = [FieldError("check_command", asked.sentence)]

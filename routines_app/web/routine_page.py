@@ -25,7 +25,7 @@ from routines_app.rules.money import dollars
 from routines_app.web.access import WorkspaceRequest, in_workspace
 from routines_app.web.cold import about, back_words
 from routines_app.web.coming import next_five, place_of
-from routines_app.web.dates import ahead, moment_words
+from routines_app.web.dates import moment_words
 from routines_app.web.failures import IN_A_ROW, Failure, counts, failure_of, failures_before
 from routines_app.web.history import (
     FILTERS,
@@ -50,7 +50,6 @@ from routines_app.web.routine_past import (
     sums_of,
     within,
 )
-from routines_app.web.routine_rows import typical_of
 from routines_app.web.sentence import spoken_sentence
 
 log = structlog.get_logger()
@@ -99,6 +98,7 @@ def routine_page(request: WorkspaceRequest, workspace_slug: str, slug: str) -> H
         "routine": routine,
         "may_run": request.membership.may(Role.MEMBER),
         "may_edit": may_edit(request, routine),
+        "is_admin": request.membership.may(Role.ADMIN),
         "key": uuid.uuid4(),
         "kind": kind,
         "older_query": urlencode({"show": kind.code} if kind.code else {}),
@@ -157,7 +157,7 @@ def _panel(
     return {
         "beats": beats_of(routine, drawn, now, zone),
         "sums": sums,
-        "panel_words": panel_words(sums, typical_of([routine.pk]).get(routine.pk)),
+        "panel_words": panel_words(sums),
         "drawn": len(drawn) if len(drawn) < sums.rows else 0,
         "accounted": _accounted(routine, now),
     }
@@ -300,11 +300,3 @@ def run_now(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpRe
     routine = find_routine(request, slug)
     run = run_it_now(routine, request.user, run_key(request.POST))
     return redirect("run", workspace_slug, slug, run.number)
-
-
-def next_words(routine: Routine, now: datetime, zone: str) -> str:
-    """When it runs next, as a sentence carries it on; empty when it doesn't."""
-    if not routine.enabled or routine.next_fire_at is None:
-        return ""
-    at = routine.next_fire_at
-    return f"{moment_words(at, now, zone)}, {ahead(at, now, zone)}"

@@ -4,32 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import connection
 from django.urls import reverse
 
 from routines_app.models import Routine, Run
 from routines_app.rules.money import dollars, took
-from routines_app.rules.status import RunStatus, Shape
+from routines_app.rules.status import Shape
 from routines_app.web.dates import axis_day, clock_time, day_of, moment_words
 from routines_app.web.doing import doing_words
 from routines_app.web.heartbeat import word
-from routines_app.web.routine_rows import Typical
+from routines_app.web.routine_rows import Sums, sums_since, typical_of
 from routines_app.web.run_words import is_over, paid, sentence_for, shape_of
 
 TICKS = 60  # at most so many are drawn, the newest
 NEW = timedelta(minutes=2)  # so long the first tick of a routine draws itself
-_REFUSED = [status.value for status in RunStatus if status.refused]
-
-# Numbers follow the order of asking, so a range is what lies above the last run before it.
-_SUMS = """
-SELECT count(*), count(*) FILTER (WHERE effects_begun_at IS NOT NULL),
-       count(*) FILTER (WHERE status = ANY(%(refused)s)),
-       COALESCE(sum(spent) FILTER (WHERE cause <> 'ours'), 0)
-FROM routines_app_run
-WHERE routine_id = %(routine)s AND number > COALESCE((
-    SELECT number FROM routines_app_run WHERE routine_id = %(routine)s AND queued_at < %(since)s
-    ORDER BY number DESC LIMIT 1), 0)
-"""
 
 
 @dataclass(frozen=True)
@@ -47,17 +34,6 @@ RANGES = (
     Range("all", "All", None),
 )
 USUAL = RANGES[1]
-
-
-@dataclass(frozen=True)
-class Sums:
-    """What a range comes to: rows, runs in which a check or a turn began, refusals, money spent
-    (micro-dollars)."""
-
-    rows: int
-    runs: int
-    refusals: int
-    spent: int
 
 
 @dataclass(frozen=True)
@@ -81,27 +57,21 @@ def range_of(code: str) -> Range:
 
 
 def sums_of(routine: Routine, shown: Range, now: datetime) -> Sums:
-    """What the range comes to, in one query at most."""
-    if shown.length is None:
-        totals = getattr(routine, "totals", None)
-        if totals is None:
-            return Sums(routine.run_counter, 0, 0, 0)
-        return Sums(routine.run_counter, totals.runs, totals.refusals, totals.spent)
-    asked: dict[str, int | list[str] | datetime] = {
-        "routine": routine.pk,
-        "refused": _REFUSED,
-        "since": now - shown.length,
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(_SUMS, asked)
-        return Sums(*(int(number) for number in cursor.fetchone()))
+    """What the range comes to, in one query."""
+    if shown.length is not None:
+        return sums_since(routine.pk, now - shown.length)
+    typical = typical_of([routine.pk]).get(routine.pk)
+    totals = getattr(routine, "totals", None)
+    if totals is None:
+        return Sums(routine.run_counter, 0, 0, 0, typical)
+    return Sums(routine.run_counter, totals.runs, totals.refusals, totals.spent, typical)
 
 
-def panel_words(sums: Sums, typical: Typical | None) -> list[str]:
+def panel_words(sums: Sums) -> list[str]:
     """What stands after the number of runs: money, what is usual, what didn't run."""
     said = [dollars(sums.spent)]
-    if typical:
-        said.append(f"typically {typical.length}")
+    if sums.typical:
+        said.append(f"typically {sums.typical.length}")
     if sums.refusals:
         said.append(f"{sums.refusals:,} didn’t run")
     return said

@@ -11,7 +11,7 @@ from django.db.models import Count, Q, Sum
 from accounts.models import Workspace
 from routines_app.models import Run
 from routines_app.rules.money import dollars, took
-from routines_app.rules.status import Shape
+from routines_app.rules.status import RunStatus, Shape
 from routines_app.web.heartbeat import TICKS
 from routines_app.web.run_words import shape_of_status
 
@@ -37,6 +37,22 @@ CROSS JOIN LATERAL (
 CROSS JOIN LATERAL ({_TYPICAL}) t
 WHERE r.workspace_id = %s AND r.deleted_at IS NULL
 """
+
+# Numbers follow the order of asking, so a range is what lies above the last run before it.
+_RANGE = f"""
+SELECT s.*, t.* FROM (SELECT %s::bigint AS id) r
+CROSS JOIN LATERAL (
+    SELECT count(*),
+           count(*) FILTER (WHERE effects_begun_at IS NOT NULL AND finished_at IS NOT NULL),
+           count(*) FILTER (WHERE status = ANY(%s)),
+           COALESCE(sum(spent) FILTER (WHERE cause <> 'ours' AND finished_at IS NOT NULL), 0)
+    FROM routines_app_run
+    WHERE routine_id = r.id AND number > COALESCE((
+        SELECT number FROM routines_app_run WHERE routine_id = r.id AND queued_at < %s
+        ORDER BY number DESC LIMIT 1), 0)) s
+CROSS JOIN LATERAL ({_TYPICAL}) t
+"""
+_REFUSED = [status.value for status in RunStatus if status.refused]
 
 _TYPICALS = f"""
 SELECT r.id, t.seen, t.spent, t.seconds FROM routines_app_routine r
@@ -82,6 +98,19 @@ class Past:
 
 
 @dataclass(frozen=True)
+class Sums:
+    """What a range comes to: rows, ended runs in which a check or a turn began, refusals, and the
+    money that those cost (micro-dollars); and what is typical, of whichever range. As in the
+    totals, a run that goes on isn't in it yet."""
+
+    rows: int
+    runs: int
+    refusals: int
+    spent: int
+    typical: Typical | None
+
+
+@dataclass(frozen=True)
 class Week:
     """The last seven days of a workspace."""
 
@@ -102,6 +131,14 @@ def typical_of(routine_ids: Sequence[int], *, but_not: int = 0) -> dict[int, Typ
 
 def _typical(seen: int, spent: int | None, seconds: float | None) -> Typical | None:
     return Typical(int(spent or 0), float(seconds or 0)) if seen >= 3 else None
+
+
+def sums_since(routine_id: int, since: datetime) -> Sums:
+    """What a routine's runs since an instant come to."""
+    with connection.cursor() as cursor:
+        cursor.execute(_RANGE, [routine_id, _REFUSED, since, 0])
+        rows, runs, refusals, spent, *typical = cursor.fetchone()
+    return Sums(rows, runs, refusals, int(spent), _typical(*typical))
 
 
 def week_of(workspace: Workspace, now: datetime) -> Week:

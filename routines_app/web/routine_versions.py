@@ -68,7 +68,7 @@ def shown_versions(routine: Routine) -> list[ShownVersion]:
         agents=list(Agent.objects.filter(workspace=routine.workspace)),
         machines=list(Machine.objects.filter(workspace=routine.workspace)),
     )
-    before: list[RoutineVersion | None] = [*kept[1:], None]
+    before: list[RoutineVersion | None] = [*kept[1:], None][: len(kept)]
     return [
         ShownVersion(
             each.number,

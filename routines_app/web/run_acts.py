@@ -6,7 +6,9 @@ from dataclasses import replace
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.views.decorators.http import require_POST
+from django_htmx.http import HttpResponseClientRedirect
 
 from accounts.models import Role
 from foundation import clock
@@ -24,6 +26,7 @@ from routines_app.web.access import WorkspaceRequest, in_workspace, role_too_low
 from routines_app.web.routine_page import may_edit
 from routines_app.web.run_changed import changed_since_it_worked
 from routines_app.web.run_page import find_run
+from routines_app.web.run_past import past_of
 
 
 @in_workspace(Role.MEMBER)
@@ -47,14 +50,15 @@ def check_back(
     run = _of_a_routine_that_is_there(request, slug, number)
     if not may_edit(request, run.routine):
         return role_too_low(request, Role.ADMIN)
-    changed = changed_since_it_worked(run, clock.now(), request.user.zone)
-    undo = request.POST.get("undo") == "yes"
+    changed = changed_since_it_worked(run, past_of(run), clock.now(), request.user.zone)
+    undo = "yes" in (request.POST.get("undo"), request.GET.get("undo"))
     wanted = None if changed is None else changed.broken if undo else changed.earlier
     if wanted is None:
         messages.error(request, "The check has been changed since. Nothing was done.")
     else:
         _put(request, run, wanted, undo=undo)
-    return redirect("run", workspace_slug, slug, number)
+    page = reverse("run", args=[workspace_slug, slug, number])
+    return HttpResponseClientRedirect(page) if request.htmx else redirect(page)
 
 
 def _put(request: WorkspaceRequest, run: Run, check: str, *, undo: bool) -> None:
@@ -62,8 +66,11 @@ def _put(request: WorkspaceRequest, run: Run, check: str, *, undo: bool) -> None
     content = replace(content_of(routine), check_command=check)
     match configure_routine(routine, request.user, routine.version, content):
         case Configured():
-            done = "That is undone." if undo else "The earlier check is back."
-            messages.info(request, done)
+            here = reverse("run_check_back", args=[run.workspace.slug, routine.slug, run.number])
+            if undo:
+                messages.info(request, "That is undone.")
+            else:
+                messages.info(request, "The earlier check is back.", extra_tags=f"{here}?undo=yes")
         case Refused(errors=errors):
             messages.error(request, " ".join(error.sentence for error in errors))
         case RunIsLive(run=live):

@@ -11,9 +11,10 @@ from routines_app.agents.turn import StepKind
 from routines_app.models import AgentRuntime, Run, Step
 from routines_app.rules import estimate as rules
 from routines_app.rules.money import dollars
-from routines_app.rules.status import RunStatus, Shape
+from routines_app.rules.status import Shape
 from routines_app.web.dates import clock_time, count_words, day_heading, day_of, moment_words
 from routines_app.web.run_look import is_open
+from routines_app.web.run_past import LOOKED_AT, PastRun, quiet_before
 from routines_app.web.run_words import sentence_for, shape_of
 
 
@@ -24,6 +25,7 @@ class Neighbour:
     number: int
     shape: Shape
     when: str
+    word: str
     text: str
 
 
@@ -37,8 +39,10 @@ class HigherCap:
 
 def after_this(run: Run, now: datetime, zone: str) -> Neighbour | None:
     """The run that came after; None for the newest."""
+    if run.number >= run.routine.run_counter:
+        return None
     found = (
-        Run.objects.select_related("machine", "fire__requested_by", "stop_asked_by")
+        Run.objects.select_related("machine", "workspace", "fire__requested_by", "stop_asked_by")
         .filter(routine_id=run.routine_id, number__gt=run.number)
         .order_by("number")
         .first()
@@ -48,29 +52,30 @@ def after_this(run: Run, now: datetime, zone: str) -> Neighbour | None:
     due, today = found.fire.due_at, day_of(now, zone)
     same = day_of(due, zone) == day_of(run.fire.due_at, zone)
     when = clock_time(due, zone) if same else day_heading(day_of(due, zone), today)
-    return Neighbour(
-        found.number, shape_of(found), when, sentence_for(found, zone=zone, now=now).text
-    )
+    said = sentence_for(found, zone=zone, now=now)
+    word, text = said.lead.removesuffix("."), said.rest or said.second
+    return Neighbour(found.number, shape_of(found), when, word, text[:1].upper() + text[1:])
 
 
-def lately(run: Run, now: datetime, zone: str) -> str:
+def lately(run: Run, past: Sequence[PastRun], now: datetime, zone: str) -> str:
     """How many quiet checks there were in a row up to this one, and when a turn last began."""
-    earlier = Run.objects.filter(routine_id=run.routine_id, number__lte=run.number)
-    loud = earlier.exclude(status=RunStatus.NOTHING_TO_DO).order_by("-number").values("number")[:1]
-    since = loud[0]["number"] if loud else 0
-    quiet = earlier.filter(number__gt=since)
-    count = quiet.count()
-    turn = earlier.filter(turn_at__isnull=False).order_by("-number").first()
+    quiet = quiet_before(past)
+    count = 1 + len(quiet)
     script = run.snapshot.get("runtime") == AgentRuntime.SCRIPT
-    never = "It never had to work yet." if script else "No model was ever called."
-    last = "It last had work" if script else "The last time a model was called was"
-    if turn is not None and turn.turn_at is not None:
-        never = f"{last} {moment_words(turn.turn_at, now, zone)}."
-    if count < 2:
-        return f"The first check that found nothing since then. $0.00. {never}"
-    first = quiet.order_by("number").select_related("fire").first()
-    span = _span(first.fire.due_at, run.fire.due_at, zone) if first else ""
-    return f"{count_words(count).capitalize()} checks in a row found nothing{span}. $0.00. {never}"
+    turn = next((each.turn_at for each in past if each.turn_at), None)
+    if turn is not None:
+        last = "It last had work" if script else "The last time a model was called was"
+        then = f"{last} {moment_words(turn, now, zone)}."
+    elif len(past) == LOOKED_AT:
+        then = f"It had no work in {LOOKED_AT} runs."
+    else:
+        then = "It never had to work yet." if script else "No model was ever called."
+    if count == 1:
+        return f"The first check in a row that found nothing. $0.00. {then}"
+    span = _span(quiet[-1].queued_at, run.fire.due_at, zone)
+    more = "More than " if len(quiet) == LOOKED_AT else ""
+    said = f"{more}{count_words(count)} checks in a row found nothing{span}."
+    return f"{said[:1].upper()}{said[1:]} $0.00. {then}"
 
 
 def _span(start: datetime, end: datetime, zone: str) -> str:

@@ -1,18 +1,20 @@
 """What changed of a routine between the last run in which it worked and one in which it didn't."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from machines.models import Machine
 from routines_app.configure.content import content_from_json
 from routines_app.models import Agent, RoutineVersion, Run
 from routines_app.rules.status import RunStatus, Shape
 from routines_app.web.dates import moment_words
 from routines_app.web.form_controls import Roster
 from routines_app.web.progress import CHECK_FAILURES
+from routines_app.web.run_past import PastRun
 from routines_app.web.run_words import shape_of
 from routines_app.web.versions import differences
 
-_COMPLETED = [status for status in RunStatus if status.completed]
 CHECK = "Check"
 
 
@@ -40,12 +42,15 @@ class Changed:
     broken: str | None
 
 
-def changed_since_it_worked(run: Run, now: datetime, zone: str) -> Changed | None:
-    """How the routine differs from the last run that worked; None when it doesn't, or none did."""
+def changed_since_it_worked(
+    run: Run, past: Sequence[PastRun], now: datetime, zone: str
+) -> Changed | None:
+    """How the routine differs from the last run that worked; None when it doesn't, or none did.
+    `past` are the runs before it, the newest first."""
     if shape_of(run) is not Shape.POINT or run.cause == "ours":
         return None
-    good = last_that_worked(run)
-    if good is None or run.version is None or good.version is None:
+    good = last_that_worked(run, past)
+    if good is None or run.version is None or good.version in (None, run.version):
         return None
     versions = {
         each.number: each
@@ -53,42 +58,48 @@ def changed_since_it_worked(run: Run, now: datetime, zone: str) -> Changed | Non
             number__gte=good.version, number__lte=run.version
         )
     }
-    found = _differences(run, good, versions)
+    older, newer = versions.get(good.version), versions.get(run.version)
+    found = _differences(run, older, newer) if older and newer else []
     if not found:
         return None
     made = [each for number, each in sorted(versions.items()) if number > good.version]
     words = _who(made, run, found, now, zone)
     if run.status not in CHECK_FAILURES or not any(each.is_check for each in found):
         return Changed(words, found, None, None)
-    before, broken = str(good.snapshot.get("check", "")), str(run.snapshot.get("check", ""))
+    check_before = next(each for each in found if each.is_check)
+    before, broken = check_before.before, check_before.after
     check = run.routine.check_command
     return Changed(
         words, found, before if check == broken else None, broken if check == before else None
     )
 
 
-def last_that_worked(run: Run) -> Run | None:
+def last_that_worked(run: Run, past: Sequence[PastRun]) -> PastRun | None:
     """The last run before it that got past what failed here; None when there is none."""
-    earlier = Run.objects.filter(routine_id=run.routine_id, number__lt=run.number)
-    if run.status in CHECK_FAILURES:
-        earlier = earlier.exclude(turn_at=None) | earlier.filter(status=RunStatus.NOTHING_TO_DO)
-    else:
-        earlier = earlier.filter(status__in=_COMPLETED)
-    return earlier.order_by("-number").first()
+    check = run.status in CHECK_FAILURES
+    for each in past:
+        got_past = each.turn_at is not None or each.status == RunStatus.NOTHING_TO_DO
+        if got_past if check else each.completed:
+            return each
+    return None
 
 
-def _differences(run: Run, good: Run, versions: dict[int, RoutineVersion]) -> list[Difference]:
-    """By the two versions; by what the runs ran with where a version isn't kept."""
-    older, newer = versions.get(good.version or 0), versions.get(run.version or 0)
-    if older is None or newer is None or not (older.content and newer.content):
-        before, after = str(good.snapshot.get("check", "")), str(run.snapshot.get("check", ""))
-        return [Difference(CHECK, before, after, True)] if before != after else []
-    roster = Roster(
-        agents=list(Agent.objects.filter(workspace=run.workspace)),
-        machines=list(run.workspace.machines.all()),
-    )
-    pairs = differences(content_from_json(older.content), content_from_json(newer.content), roster)
-    return [Difference(name, was, now, name == CHECK) for name, was, now in pairs]
+def _differences(run: Run, older: RoutineVersion, newer: RoutineVersion) -> list[Difference]:
+    before, after = content_from_json(older.content), content_from_json(newer.content)
+    roster = Roster(agents=[], machines=[])
+    if before.agent_id != after.agent_id or before.machine_id != after.machine_id:
+        roster = Roster(
+            agents=list(Agent.objects.filter(workspace_id=run.workspace_id)),
+            machines=list(Machine.objects.filter(workspace_id=run.workspace_id)),
+        )
+    found = [
+        Difference(name, was, now, False)
+        for name, was, now in differences(before, after, roster)
+        if name != CHECK
+    ]
+    if before.check_command != after.check_command:
+        found.insert(0, Difference(CHECK, before.check_command, after.check_command, True))
+    return found
 
 
 def _who(

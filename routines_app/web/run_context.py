@@ -10,25 +10,27 @@ from foundation import clock
 from machines.lifecycle import MachineState
 from routines_app.configure.models import Unusable, model_for
 from routines_app.fires import place_in_line
-from routines_app.models import AgentRuntime, Routine, Run
+from routines_app.models import AgentRuntime, Routine, Run, Step
 from routines_app.rules import zones
+from routines_app.rules.said import rounded
 from routines_app.rules.schedule import next_occurrence
 from routines_app.rules.status import RunStatus, Shape
 from routines_app.web import run_beside as beside
 from routines_app.web.access import WorkspaceRequest
 from routines_app.web.acts import ActLink
 from routines_app.web.agent_text import Made, made_of
-from routines_app.web.dates import moment_words
-from routines_app.web.memory import memory_diff
+from routines_app.web.dates import clock_time, moment_words
+from routines_app.web.memory import DiffLine, memory_diff
 from routines_app.web.progress import meters, track
-from routines_app.web.routine_page import may_edit, memory_link, next_words
-from routines_app.web.routine_rows import typical_of
+from routines_app.web.routine_page import may_edit, memory_link, read_memory
+from routines_app.web.routine_rows import Typical, typical_of
 from routines_app.web.run_changed import changed_since_it_worked
 from routines_app.web.run_ending import ending_of
 from routines_app.web.run_facts import run_facts, title_words
-from routines_app.web.run_live import doing_of, usual_wake, when_it_ends
+from routines_app.web.run_live import carries_on, doing_of, usual_wake, when_it_ends
 from routines_app.web.run_look import to_look_at
 from routines_app.web.run_money import ledger_of
+from routines_app.web.run_past import PastRun, past_of, streak_at, usual_quiet
 from routines_app.web.run_told import tellings
 from routines_app.web.run_words import is_over, said_status, sentence_for, shape_of
 from routines_app.web.sentence import figures
@@ -59,8 +61,8 @@ def page_context(request: WorkspaceRequest, run: Run, after: int = 0) -> dict[st
     over = is_over(run)
     may = may_of(request, run.routine)
     # a live page asks each second: the contents of steps that it has are left in the database
-    outline = list(run.steps.order_by("number").values_list("number", "kind", "title"))
     steps = list(run.steps.filter(number__gt=after).order_by("number"))
+    outline, ended = _outline(run, steps, after)
     deliveries = list(run.deliveries.order_by("id"))
     told = tellings(run, deliveries, zone)
     typical = typical_of([run.routine_id], but_not=run.pk).get(run.routine_id)
@@ -72,6 +74,11 @@ def page_context(request: WorkspaceRequest, run: Run, after: int = 0) -> dict[st
         doing="" if over else doing_of(run, outline),
         usual_wake=usual_wake(run),
     )
+    past = past_of(run) if over else []
+    usual = typical
+    if run.status == RunStatus.NOTHING_TO_DO:
+        seconds = usual_quiet(past)
+        usual = None if seconds is None else Typical(0, seconds)
     began = run.waking_at or run.queued_at
     context = {
         "run": run,
@@ -83,7 +90,7 @@ def page_context(request: WorkspaceRequest, run: Run, after: int = 0) -> dict[st
         "phase": said_status(run),
         "chip_word": sentence.lead.removesuffix("."),
         "track": track(run, deliveries, now, zone),
-        "meters": meters(run, typical, len(outline), tally(kind for _, kind, _ in outline), now),
+        "meters": meters(run, usual, len(outline), tally(ended), now),
         "lines": transcript(
             steps,
             began,
@@ -94,26 +101,49 @@ def page_context(request: WorkspaceRequest, run: Run, after: int = 0) -> dict[st
         "how": _how_heading(run),
         "told": told,
         "typical": typical,
+        "typical_length": rounded(typical.seconds) if typical else "",
         "may": may,
         "key": uuid.uuid4(),
     }
     if over:
-        return context | _ended(run, steps, context, now, zone)
+        return context | _ended(run, steps, past, context, now, zone)
     return context | {
         "at_now": at_now(run, now),
-        "facts": run_facts(run, "", now, zone),
-        "next_words": next_words(run.routine, now, zone),
+        "facts": run_facts(run, "", 0, now, zone),
+        "next_words": carries_on(run.routine, now, zone),
+        "memory_so_far": [] if request.htmx else _memory_so_far(run),
+        "read_at": clock_time(now, zone),
+        "file_href": memory_link(run.routine),
         "when_it_ends": when_it_ends(str(run.snapshot.get("notify") or run.routine.notify)),
     }
 
 
+def _outline(
+    run: Run, steps: list[Step], after: int
+) -> tuple[list[tuple[int, str, str]], list[str]]:
+    """Number, kind and title of every step, and the kinds of those whose end is known."""
+    if not after:
+        rows = [(each.number, each.kind, each.title, each.facts.get("outcome")) for each in steps]
+    else:
+        fields = ("number", "kind", "title", "facts__outcome")
+        rows = list(run.steps.order_by("number").values_list(*fields))
+    outline = [(number, kind, title) for number, kind, title, _ in rows]
+    return outline, [kind for _, kind, _, outcome in rows if outcome is None]
+
+
 def _ended(
-    run: Run, steps: list[Any], so_far: dict[str, Any], now: datetime, zone: str
+    run: Run,
+    steps: list[Step],
+    past: list[PastRun],
+    so_far: dict[str, Any],
+    now: datetime,
+    zone: str,
 ) -> dict[str, Any]:
     """What only the page of a run that is over shows."""
+    streak = streak_at(run, past)
     routine, may, shape = run.routine, so_far["may"], so_far["shape"]
     gone = routine.deleted_at is not None
-    ending = ending_of(run, so_far["sentence"], routine.next_fire_at, now, zone)
+    ending = ending_of(run, so_far["sentence"], past, streak, now, zone)
     capped = run.status == RunStatus.STOP_COST
     looks = shape in (Shape.BLOCK, Shape.POINT)
     memory = memory_diff(run.state_before, run.state_after)
@@ -128,19 +158,29 @@ def _ended(
         "memory": memory,
         "shows_memory": bool(memory) or shape in (Shape.DONE, Shape.QUIET),
         "file_href": memory_link(routine),
-        "facts": run_facts(run, so_far["told"].line, now, zone),
+        "facts": run_facts(run, so_far["told"].line, streak, now, zone),
         "keep": _keep(run, now, zone) if may.edit else "",
         "look": to_look_at(run, steps),
         "ledger": ledger_of(run) if run.cause == "ours" else [],
         "after_this": None
         if shape in (Shape.DONE, Shape.QUIET)
         else beside.after_this(run, now, zone),
-        "lately": beside.lately(run, now, zone) if run.status == RunStatus.NOTHING_TO_DO else "",
-        "changed": changed_since_it_worked(run, now, zone) if looks else None,
+        "lately": beside.lately(run, past, now, zone)
+        if run.status == RunStatus.NOTHING_TO_DO
+        else "",
+        "changed": changed_since_it_worked(run, past, now, zone) if looks else None,
         "higher_caps": beside.higher_caps(run, now) if capped and not gone else [],
         "routine_off": beside.routine_off(run, now, zone) if shape is Shape.RING else "",
         "elsewhere": may.edit and run.status in _ELSEWHERE and run.machine is not None,
     }
+
+
+def _memory_so_far(run: Run) -> list[DiffLine]:
+    """What a live run has changed in its state.md by now; empty when that can't be read."""
+    if run.effects_begun_at is None:
+        return []
+    now = read_memory(run.routine)
+    return memory_diff(run.state_before, now) if now is not None else []
 
 
 _ELSEWHERE = (RunStatus.SKIP_COLD, RunStatus.SKIP_WAKE_REFUSED, RunStatus.SKIP_WAKE_TIMEOUT)

@@ -4,6 +4,7 @@ In a list a row has one line for the second sentence; the page has room for what
 what it means.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -17,10 +18,11 @@ from routines_app.rules.said import Act, Sentence
 from routines_app.rules.status import RunStatus, Shape
 from routines_app.rules.telling import third_overlap
 from routines_app.web.acts import ActLink, act_link
+from routines_app.web.acts_now import act_now
 from routines_app.web.cold import about
 from routines_app.web.dates import clock_time, day_of
 from routines_app.web.progress import CHECK_FAILURES
-from routines_app.web.run_streak import streak_at, streak_words
+from routines_app.web.run_past import PastRun, streak_words
 from routines_app.web.run_words import shape_of
 
 NOT_REPEATED = (
@@ -45,20 +47,21 @@ class Ending:
 
 
 def ending_of(
-    run: Run, sentence: Sentence, next_at: datetime | None, now: datetime, zone: str
+    run: Run, sentence: Sentence, past: Sequence[PastRun], streak: int, now: datetime, zone: str
 ) -> Ending:
-    """The ending of a run that is over. `next_at` is when its routine comes next by itself."""
+    """The ending of a run that is over; `past` are the runs before it, the newest first, and
+    `streak` how many failures in a row it was the last of."""
     act = sentence.act
     asks_again = act is not None and act.code == "run_now"
     acts = [] if asks_again or act is None else [_first_act(run, act)]
-    found = [link for link in [*acts, *(act_link(more, run) for more in _more(run))] if link]
+    found = [link for link in [*acts, *(act_link(more, run) for more in _more(run, past))] if link]
     return Ending(
         lead=sentence.lead,
         rest=sentence.rest,
-        second=_second(run, sentence.second, next_at, now, zone),
+        second=_second(run, sentence.second, past, now, zone),
         acts=found[:2],
         asks_again=asks_again,
-        hint=_hint(run),
+        hint=_hint(run, streak),
     )
 
 
@@ -69,20 +72,16 @@ def _first_act(run: Run, act: Act) -> ActLink | None:
             return act_link(replace(act, words=f"See {machine.name}"), run)
         address = reverse("machine_restore", args=[run.workspace.slug, machine.slug])
         return ActLink(f"Restore it, {about(time_to_restore(machine))}", address, posts=True)
-    if act.code == "turn_on" and run.routine.enabled:
-        return None  # somebody has turned it on since
-    if act.code == "resume" and run.workspace.paused_at is None:
-        return None
-    return act_link(act, run)
+    return act_now(act, run)
 
 
-def _more(run: Run) -> list[Act]:
+def _more(run: Run, past: Sequence[PastRun]) -> list[Act]:
     """The second act, where one makes sense."""
     match run.status:
         case RunStatus.STOP_COST | RunStatus.STOP_TIME | RunStatus.FAIL_SCRIPT:
             script = run.snapshot.get("runtime") == "script"
             return [Act("edit_work", "Change its script" if script else "Change what it does")]
-        case RunStatus.SKIP_OVERLAP if _third(run):
+        case RunStatus.SKIP_OVERLAP if _third(past):
             return [Act("edit_schedule", "Change the schedule")]
         case RunStatus.FAIL_MODEL if "after" not in str(run.facts.get("variant") or "after"):
             return [Act("models", "See the model")]  # it was refused rather than not reached
@@ -90,7 +89,7 @@ def _more(run: Run) -> list[Act]:
             return []
 
 
-def _second(run: Run, said: str, next_at: datetime | None, now: datetime, zone: str) -> str:
+def _second(run: Run, said: str, past: Sequence[PastRun], now: datetime, zone: str) -> str:
     match run.status:
         case RunStatus.NOTHING_TO_DO:
             return f"{said}. Nobody was told, as set." if said else "Nobody was told, as set."
@@ -103,9 +102,9 @@ def _second(run: Run, said: str, next_at: datetime | None, now: datetime, zone: 
             return f"Starts again on {_next_month(run, now)}, or raise it."
         case RunStatus.SKIP_COLD:
             return _cold(run, now, zone)
-        case RunStatus.SKIP_MISSED if next_at is not None:
-            return f"{said} Next at {clock_time(next_at, zone)}.".strip()
-        case RunStatus.SKIP_OVERLAP if _third(run):
+        case RunStatus.SKIP_MISSED if run.routine.next_fire_at is not None:
+            return f"{said} Next at {clock_time(run.routine.next_fire_at, zone)}.".strip()
+        case RunStatus.SKIP_OVERLAP if _third(past):
             return "It is the third in a row: it often runs long. A wider schedule may suit it."
         case status if status in CHECK_FAILURES:
             return _broken_check(run, said)
@@ -135,18 +134,17 @@ def _cold(run: Run, now: datetime, zone: str) -> str:
     return f"It has been there since {since}, after 30 days in which nothing needed it. {kept}"
 
 
-def _hint(run: Run) -> str:
+def _hint(run: Run, streak: int) -> str:
     """What is said beside the acts."""
     if run.status == RunStatus.SKIP_COLD:
         return NOT_REPEATED
     if shape_of(run) in (Shape.POINT, Shape.BLOCK) and run.routine.enabled:
-        return streak_words(streak_at(run))
+        return streak_words(streak)
     return ""
 
 
-def _third(run: Run) -> bool:
-    runs = Run.objects.filter(routine_id=run.routine_id, number__lt=run.number)
-    return third_overlap(list(runs.order_by("-number").values_list("status", flat=True)[:3]))
+def _third(past: Sequence[PastRun]) -> bool:
+    return third_overlap([each.status for each in past[:3]])
 
 
 def _next_month(run: Run, now: datetime) -> str:

@@ -13,7 +13,6 @@ from routines_app.rules.money import dollars, took
 from routines_app.rules.said import rounded
 from routines_app.rules.status import Shape
 from routines_app.web.dates import clock_time, moment_words
-from routines_app.web.run_streak import streak_at
 from routines_app.web.run_words import is_over, shape_of
 from routines_app.web.sentence import figures
 
@@ -50,10 +49,11 @@ def _about(run: Run, now: datetime, zone: str) -> str:
     return f"Asked for {asked_by(run.fire)}."
 
 
-def run_facts(run: Run, told: str, now: datetime, zone: str) -> list[tuple[str, str]]:
+def run_facts(run: Run, told: str, streak: int, now: datetime, zone: str) -> list[tuple[str, str]]:
     """Pairs of a name and what it is, as text or safe HTML; what doesn't apply is left out.
 
-    `told` says who was told where the page has no part of its own for that.
+    `told` says who was told where the page has no part of its own for that; `streak` how many
+    failures in a row this was the last of.
     """
     snapshot: dict[str, object] = run.snapshot
     pairs = [("Asked by", _asked_by(run)), ("Due", _lateness(run))]
@@ -77,7 +77,7 @@ def run_facts(run: Run, told: str, now: datetime, zone: str) -> list[tuple[str, 
         pairs.append(("Counts towards", "Nothing: a refusal never turns a routine off"))
     elif run.cause == "ours":
         pairs.append(("Counts towards", "Nothing: it was our doing"))
-    elif streak := streak_at(run):
+    elif streak:
         pairs.append(("Counts towards", f"The five in a row: {streak} of five"))
     rang = told and not told.startswith("Nobody")
     pairs.append(("Rang" if rang else "Told", told))
@@ -92,18 +92,16 @@ def _picked(snapshot: dict[str, object]) -> str:
 
 def _definition(run: Run, now: datetime, zone: str) -> str:
     """The version that it ran, and who saved that and when; a link while the routine is there."""
-    saved = (
-        run.routine.versions.select_related("changed_by").filter(number=run.version or 0).first()
-    )
+    saved_at, saved_by = getattr(run, "saved_at", None), getattr(run, "saved_by", None)
     said = f"Version {run.version}"
     if run.routine.deleted_at is None:
         page = reverse("routine_versions", args=[run.workspace.slug, run.routine.slug])
         link = '<a class="link" href="{}#v{}">{}</a>'
         said = format_html(link, page, run.version, said)
-    if saved is None:
+    if saved_at is None:
         return said
-    who, when = saved.changed_by or "somebody", moment_words(saved.changed_at, now, zone)
-    return format_html("{}, saved by {} {}", said, who, when)
+    when = moment_words(saved_at, now, zone)
+    return format_html("{}, saved by {} {}", said, saved_by or "somebody", when)
 
 
 def _exact(moment: datetime, zone: str) -> str:

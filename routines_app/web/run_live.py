@@ -1,11 +1,12 @@
 """What a live run is at, and how long its machine usually takes to wake."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from statistics import median
 
 from routines_app.agents.turn import StepKind
-from routines_app.models import Run
+from routines_app.models import Routine, Run
 from routines_app.rules.status import RunStatus
+from routines_app.web.dates import ahead, moment_words
 
 LOOKED_AT = 20  # runs on the same machine
 WOKEN = timedelta(seconds=1)  # below it the machine was awake already
@@ -54,6 +55,15 @@ def when_it_ends(notify: str) -> str:
         case _:
             will = "The bell will have it if something changed or went wrong."
     return f"You can close this page. {will}"
+
+
+def carries_on(routine: Routine, now: datetime, zone: str) -> str:
+    """When the schedule comes next, for whoever stops a run; "" when it doesn't."""
+    at = routine.next_fire_at
+    if not routine.enabled or at is None:
+        return ""
+    when, far = moment_words(at, now, zone), ahead(at, now, zone)
+    return when if far == "tomorrow" else f"{when}, {far}"
 
 
 def _participle(kind: str) -> str:

@@ -51,18 +51,24 @@ def _wrote(ended: list[Step]) -> list[str]:
 
 
 def _ran(ended: list[Step]) -> list[str]:
-    commands = [step.title for step in ended if step.kind in (StepKind.RAN, StepKind.CHECK)]
-    if not commands:
-        return []
-    if len(commands) == 1:
-        return [f"{commands[0]} ran, once, and ended."]
-    return [f"{len(commands):,} commands ran, each once, and ended."]
+    commands = [step for step in ended if step.kind == StepKind.RAN]
+    if len(commands) > NAMED:
+        return [f"{len(commands):,} commands ran, each once, and ended."]
+    return [f"{step.title} ran, once{_exit(step)}." for step in commands]
+
+
+def _exit(step: Step) -> str:
+    code = step.facts.get("exit_code")
+    return f", and ended with exit {code}" if isinstance(code, int) and code else ""
 
 
 def _unknown(step: Step) -> tuple[str, str]:
     match step.kind:
         case StepKind.WROTE:
-            return f"Whether {step.title} was written.", "If not, it is as it was before."
+            return (
+                f"Whether {step.title} was written.",
+                "It was begun once. Open it before you rely on it.",
+            )
         case StepKind.READ | StepKind.LISTED:
             return f"Whether {step.title} was read.", "Reading changes nothing."
         case StepKind.RAN | StepKind.CHECK:

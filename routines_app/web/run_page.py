@@ -1,17 +1,18 @@
 """One run: how far it is, what it does and did, and how it ended. Live while it lasts."""
 
+from django.db.models import OuterRef, Prefetch, Subquery
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts.models import Role
+from accounts.models import Role, User
 from foundation import clock
 from routines_app.delivery.attention import mark_read
-from routines_app.models import Notice, Run
+from routines_app.models import Notice, RoutineVersion, Run
 from routines_app.runner.stop import ask_to_stop
 from routines_app.web.access import WorkspaceRequest, in_workspace
-from routines_app.web.routine_page import next_words
 from routines_app.web.run_context import page_context
+from routines_app.web.run_live import carries_on
 from routines_app.web.run_words import is_over
 
 STOP_POLLING = 286  # htmx ends a poll that answers with this
@@ -27,7 +28,7 @@ def run_page(
     after = _whole(request.GET.get("after", ""))
     if request.htmx and after is not None:
         return _what_came(request, run, after)
-    mark_read(Notice.objects.filter(run=run), request.user)
+    _read(run, request.user)
     return render(request, "runs/run.html", page_context(request, run))
 
 
@@ -41,17 +42,27 @@ def stop_run(
     if request.method == "POST":
         ask_to_stop(run, request.user)
     elif not is_over(run) and run.stop_asked_at is None:
-        next_at = next_words(run.routine, clock.now(), request.user.zone)
+        next_at = carries_on(run.routine, clock.now(), request.user.zone)
         context = {"run": run, "routine": run.routine, "next_words": next_at}
         return render(request, "runs/stop.html", context)
     return redirect("run", workspace_slug, slug, number)
 
 
+def _read(run: Run, person: User) -> None:
+    """Note that this person has read the run's notice, if it has one."""
+    notice = getattr(run, "notice", None)
+    if notice is not None and person not in notice.readers:
+        mark_read(Notice.objects.filter(pk=notice.pk), person)
+        notice.readers.append(person)
+
+
 def find_run(request: WorkspaceRequest, slug: str, number: int) -> Run:
     """This workspace's run, also of a deleted routine. Raises Http404 when there is none."""
-    return get_object_or_404(
+    saved = RoutineVersion.objects.filter(
+        routine=OuterRef("routine"), number=OuterRef("version")
+    ).values("changed_at", "changed_by__name")
+    run = get_object_or_404(
         Run.objects.select_related(
-            "workspace__paused_by",
             "routine__agent",
             "routine__machine",
             "routine__off_by",
@@ -59,11 +70,18 @@ def find_run(request: WorkspaceRequest, slug: str, number: int) -> Run:
             "fire__requested_by",
             "stop_asked_by",
             "notice",
+        )
+        .prefetch_related(Prefetch("notice__read_by", to_attr="readers"))
+        .annotate(
+            saved_at=Subquery(saved.values("changed_at")[:1]),
+            saved_by=Subquery(saved.values("changed_by__name")[:1]),
         ),
         workspace=request.workspace,
         routine__slug=slug,
         number=number,
     )
+    run.workspace = run.routine.workspace = request.workspace
+    return run
 
 
 def _what_came(request: WorkspaceRequest, run: Run, after: int) -> HttpResponse:

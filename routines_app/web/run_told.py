@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 
 from routines_app.models import Delivery, Run
-from routines_app.rules.status import RunStatus, Shape
+from routines_app.rules.status import Rings, RunStatus, Shape
 from routines_app.web.dates import clock_time
 from routines_app.web.progress import channel_name
 from routines_app.web.run_words import is_over, shape_of
 
+_RING = frozenset(status.value for status in RunStatus if status.rings is not Rings.NO)
 NAMED = 4  # people who have read it, before the rest are counted
 
 
@@ -74,7 +75,7 @@ def _tries(delivery: Delivery) -> str:
 
 def _read_by(run: Run) -> str:
     notice = getattr(run, "notice", None)
-    people = [str(person) for person in notice.read_by.all()] if notice else []
+    people = [str(person) for person in getattr(notice, "readers", [])]
     if not people:
         return "It rang. Nobody has read it yet."
     if len(people) > NAMED:
@@ -96,4 +97,5 @@ def _not_asked_for(run: Run) -> str:
         case RunStatus.STOP_PERSON | RunStatus.STOP_DELETED:
             return "a person ended it"
         case _:
-            return "this doesn’t ring"
+            rings = run.status in _RING
+            return "the bell said it once already" if rings else "this doesn’t ring"

@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.models import Role, Workspace
+from accounts.roles import RoleRefused, hand_over
 from routines_app.configure.content import FieldError, Refused
 from routines_app.configure.pause import pause_workspace, resume_workspace
 from routines_app.configure.settings import configure_workspace
@@ -46,7 +47,7 @@ def settings(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     return redirect("settings", workspace_slug)
 
 
-@in_workspace(Role.MEMBER)
+@in_workspace(Role.ADMIN)
 @require_POST
 def pause(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     """Let nothing start."""
@@ -54,7 +55,7 @@ def pause(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     return redirect("settings", workspace_slug)
 
 
-@in_workspace(Role.MEMBER)
+@in_workspace(Role.ADMIN)
 @require_POST
 def resume(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     """Let things start again."""
@@ -63,7 +64,7 @@ def resume(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     return back_to(request, reverse("settings", args=[workspace_slug]))
 
 
-@in_workspace(Role.MEMBER)
+@in_workspace(Role.ADMIN)
 @require_http_methods(["GET", "POST"])
 def stop_everything(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     """Stop every run that waits or goes on; asked again first."""
@@ -104,7 +105,9 @@ def _page(request: WorkspaceRequest, typed: Typed, errors: list[FieldError]) -> 
         "ends": _ends_by_itself(live, waiting),
         "open_runs": open_runs,
         "may_set": request.membership.may(Role.ADMIN),
-        "may_run": request.membership.may(Role.MEMBER),
+        "owner": request.workspace.memberships.select_related("user")
+        .filter(role=Role.OWNER)
+        .first(),
     }
     return render(request, "pages/settings.html", context, status=422 if errors else 200)
 
@@ -120,3 +123,27 @@ def _ends_by_itself(live: list[str], waiting: int) -> str:
         runs = "One run that waits is" if waiting == 1 else f"{count_words(waiting)} that wait are"
         said = f"{said} {runs[:1].upper()}{runs[1:]} refused."
     return said.strip()
+
+
+@in_workspace(Role.OWNER)
+@require_http_methods(["GET", "POST"])
+def hand_over_workspace(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
+    """Make an admin the owner; asked again first."""
+    admins = list(
+        request.workspace.memberships.select_related("user")
+        .filter(role=Role.ADMIN, user__is_active=True)
+        .order_by("user__name", "pk")
+    )
+    problem = ""
+    if request.method == "POST":
+        target = next((m for m in admins if m.user.email == request.POST.get("person")), None)
+        if target is None:
+            problem = "Choose one of the admins."
+        else:
+            answer = hand_over(request.membership, target)
+            if not isinstance(answer, RoleRefused):
+                messages.info(request, f"{answer.user} is the owner now. You are an admin.")
+                return redirect("settings", workspace_slug)
+            problem = answer.sentence
+    context = {"admins": admins, "problem": problem}
+    return render(request, "pages/hand_over.html", context, status=422 if problem else 200)

@@ -136,11 +136,13 @@ If nothing in the file has changed since the last run, say exactly "nothing chan
 class Starter:
     """A routine to begin with. `@BLANK@` in its texts stands for the one thing a person gives.
 
-    `folder` and `check` are as the form has them; an empty folder is the routine's own.
+    `what` is the words for it where it can't be given yet. `folder` and `check` are as the form
+    has them; an empty folder is the routine's own.
     """
 
     code: str
-    title: str
+    sentence: str
+    what: str
     about: str
     name: str
     instructions: str
@@ -150,6 +152,21 @@ class Starter:
     folder: str = ""
     check: str = ""
     cap: int = 500_000  # micro-dollars
+
+    @property
+    def title(self) -> str:
+        """Its sentence without a blank."""
+        return self.sentence.replace("@BLANK@", self.what)
+
+    @property
+    def before(self) -> str:
+        """Its sentence up to the blank."""
+        return self.sentence.partition("@BLANK@")[0]
+
+    @property
+    def after(self) -> str:
+        """Its sentence from the blank on."""
+        return self.sentence.partition("@BLANK@")[2]
 
     def text(self, blank: str) -> str:
         """Its instructions with the blank filled; a script gets it quoted for the shell."""
@@ -175,7 +192,8 @@ class Offer:
 STARTERS = (
     Starter(
         code="folder",
-        title="Tell me what changed in a folder since last time",
+        sentence="Tell me what changed in @BLANK@ since last time",
+        what="a folder",
         about="A script compares it with the last look and says so in one line. $0.00 a run.",
         name="What changed in a folder",
         instructions=FOLDER_SCRIPT,
@@ -185,7 +203,8 @@ STARTERS = (
     ),
     Starter(
         code="commits",
-        title="Summarise the new commits of a repository",
+        sentence="Summarise the new commits of @BLANK@",
+        what="a repository",
         about="Upload it under Files as repo.bundle (git bundle create repo.bundle HEAD main), and"
         " again when it has grown. Asks a model only when there is something new. About $0.05 a"
         " run.",
@@ -201,7 +220,8 @@ STARTERS = (
     ),
     Starter(
         code="brief",
-        title="A brief on a file",
+        sentence="Brief me on @BLANK@",
+        what="a file",
         about="Reads it, compares it with last time, and says what matters on one screen."
         " About $0.03 a run.",
         name="A brief on a file",

@@ -1,32 +1,50 @@
-"""What each run did to a routine's state.md."""
+"""What each run, and each person between two runs, did to a routine's state.md."""
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
+from itertools import pairwise
 
 from machines.models import Machine
 from machines.routine_folder import state_file_of
-from routines_app.models import Run
+from routines_app.models import Routine, Run
+from routines_app.web.memory import lines_changed
 
 SHOWN = 12
 
 
 @dataclass(frozen=True)
 class Edition:
-    """One run's change of the file, in lines."""
+    """One change of the file, in lines: by a run, or by hand between the run before and `run`."""
 
     run: Run
-    added: int
-    taken: int
+    before: str
+    after: str
+    by_hand: bool = False
+
+    @property
+    def name(self) -> str:
+        """What an address calls it."""
+        return f"{'before-' if self.by_hand else ''}{self.run.number}"
+
+    @property
+    def added(self) -> int:
+        """How many lines came."""
+        return lines_changed(self.before, self.after)[0]
+
+    @property
+    def taken(self) -> int:
+        """How many lines went."""
+        return lines_changed(self.before, self.after)[1]
 
 
 def history_of(machine: Machine, path: str) -> list[Edition] | None:
-    """The last runs that read this file, newest first; None for any file but a state.md."""
+    """The last runs that read this file, newest first, with what changed by hand between two of
+    them; None for any file but a state.md."""
     parts = path.split("/")
     if len(parts) != 3 or f"~/{path}" != state_file_of(parts[1]):
         return None
-    runs = (
+    runs = list(
         Run.objects.select_related("routine")
         .filter(
             machine=machine,
@@ -35,19 +53,35 @@ def history_of(machine: Machine, path: str) -> list[Edition] | None:
             effects_begun_at__isnull=False,
             finished_at__isnull=False,
         )
-        .order_by("-number")[:SHOWN]
+        .order_by("-number")[: SHOWN + 1]
     )
-    return [_edition(run) for run in runs]
+    found: list[Edition] = []
+    for run, earlier in pairwise([*runs, None]):
+        if run is None or len(found) >= 2 * SHOWN or (earlier is None and len(runs) > SHOWN):
+            break
+        found.append(Edition(run, run.state_before, run.state_after))
+        if earlier is not None and earlier.state_after != run.state_before:
+            found.append(Edition(run, earlier.state_after, run.state_before, by_hand=True))
+    return found
 
 
-def _edition(run: Run) -> Edition:
-    lines = list(
-        difflib.ndiff(run.state_before.splitlines(), run.state_after.splitlines())
-        if run.state_before != run.state_after
-        else []
-    )
-    return Edition(
-        run,
-        sum(1 for line in lines if line.startswith("+ ")),
-        sum(1 for line in lines if line.startswith("- ")),
-    )
+def writer_of(history: list[Edition] | None, text: str) -> Run | None:
+    """The run that wrote the text as it stands; None when that was somebody by hand, or earlier."""
+    for edition in history or []:
+        if edition.after != text:
+            return None
+        if edition.before != edition.after:
+            return None if edition.by_hand else edition.run
+    return None
+
+
+def next_reader(machine: Machine, path: str) -> Routine | None:
+    """The routine whose next run reads this state.md; None while nothing is due."""
+    return Routine.objects.filter(
+        machine=machine,
+        workspace_id=machine.workspace_id,
+        slug=path.split("/")[1],
+        enabled=True,
+        deleted_at__isnull=True,
+        next_fire_at__isnull=False,
+    ).first()

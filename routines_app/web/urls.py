@@ -9,17 +9,21 @@ from routines_app.web import (
     deleted,
     home,
     invitation,
+    kit,
     ledger_page,
     people,
     plan_choose,
     plan_page,
+    sessions,
     settings_page,
 )
 
 outside: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
     path("help/", home.help_page, name="help"),
+    path("kit/", kit.kit, name="kit"),
     path("me/", home.me, name="me"),
+    path("me/sessions/", sessions.sign_out_there, name="sign_out_there"),
     path("invitations/<str:secret>/", invitation.invitation, name="invitation"),
     path("workspaces/new/", home.new_workspace, name="workspace_new"),
 ]
@@ -59,6 +63,11 @@ workspace: list[URLPattern | URLResolver] = [
     path("w/<slug:workspace_slug>/bell/read/", bell.read_all, name="bell_read"),
     path("w/<slug:workspace_slug>/bell/unread/", bell.unread_again, name="bell_unread"),
     path("w/<slug:workspace_slug>/settings/", settings_page.settings, name="settings"),
+    path(
+        "w/<slug:workspace_slug>/settings/hand-over/",
+        settings_page.hand_over_workspace,
+        name="hand_over",
+    ),
     path("w/<slug:workspace_slug>/settings/pause/", settings_page.pause, name="pause"),
     path("w/<slug:workspace_slug>/settings/resume/", settings_page.resume, name="resume"),
     path("w/<slug:workspace_slug>/settings/stop/", settings_page.stop_everything, name="stop_all"),

@@ -12,4 +12,5 @@ urlpatterns: list[URLPattern] = [
     path("models/<uuid:key>/test/", model_pages.model_test, name="model_test"),
     path("models/<uuid:key>/price/", model_pages.model_price, name="model_price"),
     path("models/<uuid:key>/remove/", model_pages.model_remove, name="model_remove"),
+    path("<slug:slug>/", agents.agent, name="agent"),
 ]

@@ -100,7 +100,15 @@ function aloud() {
   box.addEventListener("change", speak);
 }
 
+// The end replaces the page: whoever had the focus in it is led to how it ended.
+let inside = false;
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  inside = detail.target === page() && page().contains(document.activeElement);
+});
+
 document.addEventListener("htmx:afterSettle", () => {
+  if (inside && !page().hasAttribute("data-live")) document.querySelector(".ending").focus();
+  inside = false;
   grown();
   if (!waits) announce();
 });

@@ -81,6 +81,12 @@ function tell(what) {
 function connection() {
   tell(navigator.onLine ? "" : "Not connected.");
 }
+// A page that asks by a script of its own says how that went.
+document.addEventListener("answered", ({ detail }) => {
+  if (!detail.ok) return navigator.onLine && tell("Not answering.");
+  shown = time();
+  return connection();
+});
 window.addEventListener("online", connection);
 window.addEventListener("offline", connection);
 connection();

@@ -50,13 +50,15 @@ function freshenRows(part, now, mine) {
   const before = rowsOf(part);
   const after = rowsOf(now);
   const grows = "grows" in part.dataset && before.length > 0;
-  if (!grows && named(before) !== named(after)) return freshen(part, now, mine);
-  let all = true;
+  const moved = !grows && named(before) !== named(after);
+  if (moved && !mine && !held(part)) return freshen(part, now);
+  let all = !moved; // rows change their places once nobody is among them
   const added = [];
   for (const row of after) {
     const old = part.querySelector(`#${CSS.escape(row.id)}`);
-    if (!old) added.push(row);
-    else if (!freshenRow(old, row, mine)) all = false;
+    if (!old) {
+      if (grows) added.push(row);
+    } else if (!freshenRow(old, row, mine)) all = false;
   }
   for (const row of added.reverse()) {
     part.prepend(row);
@@ -76,11 +78,16 @@ function swap(fresh, mine) {
   return all;
 }
 
+const answered = (ok) => {
+  document.dispatchEvent(new CustomEvent("answered", { detail: { ok } }));
+};
+
 async function ask(mine = false) {
   asked = Date.now();
   const headers = { "HX-Request": "true", "HX-Trigger": "tick" };
   if (etag && !mine) headers["If-None-Match"] = etag;
   const answer = await fetch(location.href, { headers, cache: "no-store" });
+  answered(answer.status < 500);
   wait = Number(answer.headers.get("X-Tick")) || 60;
   if (answer.status !== 200 || answer.redirected) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -93,8 +100,11 @@ const seen = () => document.visibilityState === "visible" && navigator.onLine;
 const due = () => Date.now() - asked >= wait * 1000;
 
 async function tick() {
-  if (seen() && due()) await ask().catch(() => {}); // the page says when it is offline
+  if (seen() && due()) await ask().catch(() => answered(false));
   setTimeout(tick, 1000);
 }
 setTimeout(tick, 1000);
-document.addEventListener("refresh", () => ask(true).catch(() => {}));
+document.addEventListener("visibilitychange", () => {
+  wait = Math.min(wait, 5); // whoever comes back to the tab doesn't wait a minute
+});
+document.addEventListener("refresh", () => ask(true).catch(() => answered(false)));

@@ -55,7 +55,7 @@ def test_what_needs_someone_stands_first_in_its_own_words_with_one_act(
     assert "Two rang in seven days." in page
     needs = section(page, "Needs someone")
     assert "Competitor prices" in needs
-    assert "has no command called &quot;gti&quot;" in needs
+    assert "has no command called “gti”" in needs
     assert "Fix the check" in needs
     assert "Morning brief" not in needs
     assert "Sent it." in page
@@ -132,6 +132,7 @@ def test_mark_all_read_works_without_script_and_in_the_panel(
     headers = {"HX-Request": "true"}
     panel = browser_of_owner.get("/w/harbour/bell/", headers=headers).content.decode()
     assert "<html" not in panel and '<h2 id="bp" tabindex="-1">One needs someone</h2>' in panel
+    headers |= {"HX-Target": "bell-panel"}
     panel = browser_of_owner.post("/w/harbour/bell/read/", headers=headers).content.decode()
     assert "Nothing needs you." in panel
     assert 'id="bell-top"' in panel and 'id="bell-line"' in panel

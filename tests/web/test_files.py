@@ -61,7 +61,7 @@ def test_a_routines_memory_can_be_written_before_its_first_run(
     assert "routines/" in client.get(at("")).content.decode()
     page = client.get(at("routines/morning-brief/state.md")).content.decode()
     assert "This file is the routine&#x27;s memory." in page
-    assert "The next run reads this first." in page
+    assert "The next run reads this first" in page
     assert "No run has read it yet." in page
 
 
@@ -343,3 +343,48 @@ async def _download_under_asgi() -> None:
         pieces.append(len(piece))
     assert pieces == [PIECE, PIECE, 1]
     assert stream.closed
+
+
+def test_an_edition_shows_its_change_and_the_text_before_it_can_be_put_back(
+    client: Client, workspace: Workspace, at: Callable[[str], str], disk: Disk
+) -> None:
+    routine = make_routine(workspace, slug="brief")
+    make_run(routine, state_before="", state_after="a\n")
+    make_run(routine, state_before="a\nby hand\n", state_after="a\nby hand\nlearnt\n")
+    disk[0].write_file(disk[1], "routines/brief/state.md", b"a\nby hand\nlearnt\n")
+    where = at("routines/brief/state.md")
+    page = client.get(where).content.decode()
+    assert page.index("Run 2") < page.index("By hand") < page.index("Run 1<")
+    assert ", changed by run 2, " in page and "The next run reads this first, " in page
+    page = client.get(f"{where}?edition=2").content.decode()
+    assert "<ins>learnt</ins>" in page and "Put back the text before run 2" in page
+    assert "<ins>by hand</ins>" in client.get(f"{where}?edition=before-2").content.decode()
+    assert client.get(f"{where}?edition=9").status_code == 404
+    assert client.get(f"{at('other.md')}?edition=2").status_code == 404
+    form = {"do": "put_back", "edition": "2", "version": version(b"older")}
+    assert client.post(where, form).status_code == 409
+    form["version"] = version(b"a\nby hand\nlearnt\n")
+    assert client.post(where, form).status_code == 302
+    assert disk[0].read_file(disk[1], "routines/brief/state.md") == b"a\nby hand\n"
+
+
+def test_a_member_writes_everywhere_but_in_the_folder_of_another_s_routine(
+    client: Client, workspace: Workspace, at: Callable[[str], str], disk: Disk
+) -> None:
+    person = make_member(workspace, Role.MEMBER)
+    make_routine(workspace, slug="theirs")
+    make_routine(workspace, slug="own", owner=person)
+    for path in ("routines/theirs/state.md", "routines/own/state.md", "notes.md"):
+        disk[0].write_file(disk[1], path, b"old\n")
+    client.force_login(person)
+    form = {"do": "save", "content": "new\n", "version": version(b"old\n")}
+    answer = client.post(at("routines/theirs/state.md"), form)
+    assert answer.status_code == 403 and "It belongs to" in answer.content.decode()
+    assert "new\n" in answer.content.decode()  # what was typed isn't lost
+    assert ">Save<" not in client.get(at("routines/theirs/state.md")).content.decode()
+    for path in ("routines/theirs", "routines"):
+        assert client.post(at(path), {"do": "delete"}).status_code == 403
+    assert disk[0].read_file(disk[1], "routines/theirs/state.md") == b"old\n"
+    for path in ("routines/own/state.md", "notes.md"):
+        assert client.post(at(path), form).status_code == 302
+        assert disk[0].read_file(disk[1], path) == b"new\n"

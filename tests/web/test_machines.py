@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 
 from accounts.models import Workspace
+from billing.move_plan import move_plan
 from foundation import clock
 from machines.access import provider_for, provider_named
 from machines.lifecycle import MachineState
@@ -165,3 +166,32 @@ def test_a_routine_that_was_never_on_isnt_called_turned_off(
     make_routine(harbour, name="Weekly numbers", enabled=False, off_reason="person")
     page = browser_of_owner.get("/w/harbour/machines/").content.decode()
     assert "Weekly numbers, turned off" in page and "Morning brief, turned off" not in page
+
+
+def test_a_machine_says_what_woke_it_who_asked_and_what_it_cost(
+    client: Client, workspace: Workspace
+) -> None:
+    began, ada = clock.now(), workspace.memberships.get().user
+    machine = make_machine(workspace, used_at=began)
+    routine = make_routine(workspace, machine=machine, name="Inbox triage", slug="triage")
+    run = make_run(routine, at=began, seconds=0, spent=90_000, requested_by=ada)
+    AwakeSpan.objects.create(
+        machine=machine, started_at=began, ended_at=began, woken_by="Inbox triage, run 1"
+    )
+    page = client.get("/w/ada/machines/harbour-1/").content.decode()
+    assert f'href="/w/ada/routines/triage/runs/{run.number}/">Inbox triage</a>' in page
+    assert f'data-l="Asked by">{ada}</td>' in page
+    assert page.count("$0.09") == 3  # of the waking, today and this month
+
+
+def test_no_more_machines_than_the_plan_covers(client: Client, workspace: Workspace) -> None:
+    move_plan(workspace, "pro")
+    make_machine(workspace, "harbour-1")
+    page = client.get("/w/ada/machines/").content.decode()
+    assert 'href="#name">New machine</a>' in page
+    make_machine(workspace, "harbour-2")
+    page = client.get("/w/ada/machines/").content.decode()
+    assert "Pro covers 2 machines. Delete one, or ask for another plan." in page
+    assert "disabled>New machine</button>" in page
+    answer = client.post("/w/ada/machines/new/", {"name": "third"})
+    assert answer.status_code == 422 and not workspace.machines.filter(slug="third").exists()

@@ -1,6 +1,7 @@
 """People: roles at once, invitations by link and email, and leaving without leaving a mess."""
 
 import re
+from html import unescape
 from typing import Any
 
 import pytest
@@ -111,9 +112,11 @@ def test_a_role_changes_at_once_and_back_again(
     form = {"person": person.email, "role": "admin"}
     page = browser_of_owner.post("/w/harbour/people/role/", form, follow=True).content.decode()
     assert Membership.objects.get(user=person).role == Role.ADMIN
-    assert "is an admin now." in page and "Was member." in page
-    undo = {"person": person.email, "role": "member", "undone": "yes"}
-    page = browser_of_owner.post("/w/harbour/people/role/", undo, follow=True).content.decode()
+    assert "is an admin now." in page
+    undo = re.search(r'action="([^"]+undone=yes[^"]*)"', page)
+    assert undo is not None
+    answer = browser_of_owner.post(unescape(undo[1]), {"then": "/w/harbour/people/"}, follow=True)
+    page = answer.content.decode()
     assert Membership.objects.get(user=person).role == Role.MEMBER
     assert "Undo" not in page
 

@@ -43,7 +43,23 @@ def test_a_short_day_is_drawn_by_real_time(workspace: Workspace) -> None:
     sunday = datetime(2027, 3, 28, 11, 0, tzinfo=UTC)  # noon in London, eleven hours into the day
     today = today_of(workspace, [], sunday, LONDON)
     assert f'x="{100 * 11 / 23:.3f}%"' in today.drawing
+    assert today.odd == "23 hours" and today.drawing.count("M0 38v") == 24
+    assert f'<text x="{100 * 5 / 23:.3f}%" y="14" text-anchor="middle">6:00</text>' in today.hours
     assert today.slept == ""
+
+
+def test_a_long_day_has_a_notch_for_each_real_hour(workspace: Workspace) -> None:
+    autumn = datetime(2027, 10, 31, 12, 0, tzinfo=UTC)  # noon in London, 13 hours into the day
+    today = today_of(workspace, [], autumn, LONDON)
+    assert today.odd == "25 hours" and today.drawing.count("M0 38v") == 26
+    assert f'<text x="{100 * 13 / 25:.3f}%" y="14" text-anchor="middle">12:00</text>' in today.hours
+    assert today_of(workspace, [], NOW, LONDON).odd == ""
+
+
+def test_what_is_late_waits_on_the_line(workspace: Workspace) -> None:
+    late = [NOW - timedelta(minutes=1), NOW - timedelta(days=1)]
+    today = today_of(workspace, [], NOW, LONDON, late=late)
+    assert today.drawing.count('class="next wait"') == 1 and "1 waiting" in today.drawing
 
 
 def test_many_marks_show_the_worst_of_each_quarter(workspace: Workspace) -> None:

@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import Role, Workspace
 from foundation import clock
 from routines_app.agents.turn import StepKind
+from routines_app.configure.content import content_of
 from routines_app.models import Delivery, Fire, Routine, RoutineVersion, Run, Step
 from routines_app.rules.sentences import RunFacts, sentence_of
 from routines_app.rules.status import RunStatus
@@ -126,21 +127,16 @@ def test_a_live_page_asks_for_what_came_after_its_last_step(
     assert 'id="poll" hx-get="/w/harbour/routines/brief/runs/1/"' in page
     assert 'name="after" value="1"' in page
     make_step(run, StepKind.RAN, "make test")
-    answer = browser_of_owner.get(
-        "/w/harbour/routines/brief/runs/1/?after=1&phase=running", headers=LIVE
-    )
+    answer = browser_of_owner.get("/w/harbour/routines/brief/runs/1/?after=1", headers=LIVE)
     part = answer.content.decode()
     assert answer.status_code == 200
     assert 'hx-swap-oob="beforeend:#steps"' in part
     assert 'id="step-2"' in part and 'id="step-1"' not in part
     assert 'name="after" value="2"' in part
-    for moving in ("chip", "now", "track", "meters", "after"):
+    for moving in ("chip", "now", "track", "meters", "at-now", "after"):
         assert re.search(rf'id="{moving}"[^>]* hx-swap-oob="true"', part), moving
-    assert "#announce" not in part  # the same phase isn't read out again
-    nothing = browser_of_owner.get(
-        "/w/harbour/routines/brief/runs/1/?after=2&phase=waking", headers=LIVE
-    ).content.decode()
-    assert "beforeend" not in nothing and "innerHTML:#announce" in nothing
+    address = "/w/harbour/routines/brief/runs/1/?after=2"
+    assert "beforeend" not in browser_of_owner.get(address, headers=LIVE).content.decode()
 
 
 def test_the_end_stops_the_asking_and_brings_the_whole_page(
@@ -163,9 +159,7 @@ def test_a_live_page_asks_few_questions(browser_of_owner: Client, routine: Routi
         for _ in range(steps):
             make_step(run, StepKind.RAN, "ls")
         with CaptureQueriesContext(connection) as asked:
-            browser_of_owner.get(
-                "/w/harbour/routines/brief/runs/1/?after=1&phase=running", headers=LIVE
-            )
+            browser_of_owner.get("/w/harbour/routines/brief/runs/1/?after=1", headers=LIVE)
         counts.append(len(asked))
     assert counts[0] == counts[1] <= 12
 
@@ -175,6 +169,8 @@ def test_stop_asks_the_run_to_stop(browser_of_owner: Client, routine: Routine) -
     Fire.objects.update(claim_token=uuid.uuid4(), lease_until=clock.now() + timedelta(minutes=1))
     address = "/w/harbour/routines/brief/runs/1/"
     assert "Stop this run?" in page_of(browser_of_owner, run)
+    asked = browser_of_owner.get(f"{address}stop/").content.decode()  # where no dialog opens
+    assert "Stop run 1 of Brief?" in asked and "Keep running" in asked
     assert browser_of_owner.post(f"{address}stop/")["Location"] == address
     run.refresh_from_db()
     assert run.stop_asked_at is not None
@@ -214,7 +210,8 @@ def test_the_track_shows_where_it_is(routine: Routine) -> None:
 def test_after_a_first_good_run_it_can_be_kept(browser_of_owner: Client, routine: Routine) -> None:
     Routine.objects.filter(pk=routine.pk).update(enabled=False, off_reason="never_on")
     page = page_of(browser_of_owner, make_run(routine, headline="Fine"))
-    assert "Keep it? Every day at 8:00, UTC." in page and "Turn it on" in page
+    assert "Keep it? Every day at 8:00, UTC." in plain(page) and "Turn it on" in page
+    assert "Change the sentence" in page and "Not now" in page
 
 
 def test_another_workspaces_run_isnt_there(browser_of_owner: Client, routine: Routine) -> None:
@@ -234,10 +231,13 @@ def test_what_stands_beside_an_ended_run(browser_of_owner: Client, routine: Rout
     quiet = [make_run(routine, RunStatus.NOTHING_TO_DO) for _ in range(3)][-1]
     capped = make_run(routine, RunStatus.STOP_COST, spent=470_000)
     page = plain(page_of(browser_of_owner, quiet))
-    assert "Three checks in a row found nothing. $0.00. It last had work" in page
-    assert "After this one" in page and f"Run {capped.number}" in page
+    assert "Three checks in a row found nothing. $0.00. The last time a model was called" in page
+    later = make_run(routine)
+    beside = plain(page_of(browser_of_owner, capped))
+    assert "After this one" in beside and f"/runs/{later.number}/" in page_of(
+        browser_of_owner, capped
+    )
     assert "$0.75 a run" in plain(page_of(browser_of_owner, capped))
-    assert "After this one" not in plain(page_of(browser_of_owner, capped))
     assert "Lately" not in plain(page_of(browser_of_owner, worked))
 
 
@@ -245,13 +245,21 @@ def test_a_broken_check_shows_what_became_of_it(browser_of_owner: Client, routin
     make_run(routine, turn_at=NOON, snapshot={"check": "git log | grep ."}, version=1)
     broken = {"check": "gti log | grep <.>"}
     run = make_run(routine, RunStatus.FAIL_CHECK_MISSING, snapshot=broken, version=2)
-    RoutineVersion.objects.create(
-        routine=routine, number=2, content={}, changed_by=routine.owner, changed_at=NOON
-    )
+    kept = content_of(routine).as_json()
+    for number, snapshot in ((1, {"check": "git log | grep ."}), (2, broken)):
+        content = {**kept, "check_command": snapshot["check"]}
+        RoutineVersion.objects.create(
+            routine=routine,
+            number=number,
+            content=content,
+            changed_by=routine.owner,
+            changed_at=NOON,
+        )
     page = page_of(browser_of_owner, run)
     assert "What changed since it last worked" in page
     assert "Ada Byron edited the check" in page
     assert "<ins>gti log | grep &lt;.&gt;</ins>" in page
+    assert "Go back to the earlier check" not in page  # the routine's check is neither of them
     same = make_run(routine, RunStatus.FAIL_CHECK_CRASH, snapshot={"check": "git log | grep ."})
     assert "What changed since" not in page_of(browser_of_owner, same)
 
@@ -272,9 +280,36 @@ def test_a_member_is_offered_only_what_they_may_do(client: Client, routine: Rout
     assert "Raise the cap" not in page_of(client, capped)
     assert "Keep it?" not in page_of(client, good)
     assert 'class="btn ink" data-once' in page_of(client, restarted)
+    assert 'class="btn ink" data-once' not in page_of(client, good)
     history = client.get("/w/harbour/routines/brief/").content.decode()
     assert "Raise the cap" not in history and 'role="switch"' not in history
     assert 'role="switch"' not in client.get("/w/harbour/routines/").content.decode()
     client.force_login(make_member(routine.workspace, Role.ADMIN))
     assert "Raise the cap" in page_of(client, capped)
     assert 'role="switch"' in client.get("/w/harbour/routines/").content.decode()
+
+
+def test_a_waking_machine_is_told_against_its_own_usual_time(
+    browser_of_owner: Client, routine: Routine
+) -> None:
+    for length in (18, 20, 0, 25):  # once it was awake already
+        at = NOON - timedelta(hours=length + 1)
+        awake = at + timedelta(seconds=length)
+        make_run(routine, at=at, awake_at=awake)
+    began = clock.now() - timedelta(seconds=12)
+    waking = {"effects_begun_at": None, "status": RunStatus.WAKING, "at": began}
+    run = make_run(routine, **waking)  # type: ignore[arg-type]
+    page = plain(page_of(browser_of_owner, run))
+    assert "Waking quay-1. Usually about 20 seconds." in page
+    assert "Waking quay-1 12s so far" in page or "Waking quay-1 13s so far" in page
+    Run.objects.filter(pk=run.pk).update(waking_at=clock.now() - timedelta(seconds=41))
+    assert "Slower than usual. We’ll give up at 3 minutes." in plain(page_of(browser_of_owner, run))
+
+
+def test_a_run_that_waits_says_its_place(browser_of_owner: Client, routine: Routine) -> None:
+    other = make_routine(routine.workspace, machine=routine.machine)
+    make_run(other, RunStatus.QUEUED, at=NOON - timedelta(hours=1))
+    run = make_run(routine, RunStatus.QUEUED, at=NOON)
+    page = page_of(browser_of_owner, run)
+    assert "Waiting. Second in line for quay-1." in plain(page)
+    assert 'data-say="Waiting. Second in line for quay-1."' in page  # what a screen reader is told

@@ -80,11 +80,12 @@ def test_resuming_leads_to_no_other_site(browser_of_owner: Client, harbour: Work
         assert answer["Location"] == "/w/harbour/settings/"
 
 
-def test_a_viewer_sees_the_pause_and_can_t_end_it(
-    client: Client, harbour: Workspace, owner: User
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.MEMBER])
+def test_who_isn_t_an_admin_sees_the_pause_and_can_t_end_it(
+    client: Client, harbour: Workspace, owner: User, role: Role
 ) -> None:
     pause_workspace(harbour, owner)
-    client.force_login(make_member(harbour, Role.VIEWER))
+    client.force_login(make_member(harbour, role))
     page = client.get("/w/harbour/machines/").content.decode()
     assert "Everything is paused" in page and "Turn it back on" not in page
     for verb in ("pause", "resume", "stop"):
@@ -116,3 +117,18 @@ def test_stopping_every_run_ends_what_waits_and_asks_what_runs(
     assert (running.status, running.stop_asked_by) == (RunStatus.RUNNING, owner)
     assert (waiting.status, waiting.facts["person"]) == (RunStatus.STOP_PERSON, str(owner))
     assert over.status == RunStatus.DONE_CHANGED
+
+
+def test_the_owner_hands_the_workspace_over_to_an_admin(
+    browser_of_owner: Client, harbour: Workspace, owner: User
+) -> None:
+    page = browser_of_owner.get("/w/harbour/settings/hand-over/").content.decode()
+    assert "Nobody to hand it over to." in page
+    admin, member = make_member(harbour, Role.ADMIN), make_member(harbour, Role.MEMBER)
+    wrong = browser_of_owner.post("/w/harbour/settings/hand-over/", {"person": member.email})
+    assert wrong.status_code == 422 and "Choose one of the admins." in wrong.content.decode()
+    browser_of_owner.post("/w/harbour/settings/hand-over/", {"person": admin.email})
+    roles = dict(harbour.memberships.values_list("user_id", "role"))
+    assert (roles[owner.pk], roles[admin.pk]) == ("admin", "owner")
+    assert browser_of_owner.get("/w/harbour/settings/hand-over/").status_code == 403
+    assert "Hand over" not in browser_of_owner.get("/w/harbour/settings/").content.decode()

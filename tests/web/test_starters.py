@@ -128,6 +128,28 @@ def test_running_a_starter_makes_it_off_and_lands_on_its_run(
     assert Run.objects.count() == 1
 
 
+def test_a_starter_run_again_has_a_name_of_its_own_and_a_second_click_hasnt(
+    browser_of_owner: Client, harbour: Workspace
+) -> None:
+    for key in ("one", "one", "two"):
+        browser_of_owner.post(f"{LIST}new/folder/run/", {"blank": "~/sheets", "key": key})
+    names = Routine.objects.order_by("pk").values_list("name", flat=True)
+    assert list(names) == ["What changed in a folder", "What changed in a folder 2"]
+
+
+def test_a_blank_stands_in_its_starters_sentence(
+    browser_of_owner: Client, harbour: Workspace
+) -> None:
+    page = browser_of_owner.get(LIST).content.decode()
+    row = page[page.index("Tell me what changed in") : page.index("since last time")]
+    assert '<label class="sr" for="blank-folder">Folder</label><input id="blank-folder"' in row
+    assert 'value="~/inbox"' in row
+    assert 'aria-label="Run it now: Tell me what changed in a folder since last time"' in page
+    harbour.machines.update(state="awake")
+    assert "on a machine that is already awake" in browser_of_owner.get(LIST).content.decode()
+    assert "already awake" not in page
+
+
 def test_an_empty_blank_is_asked_for(browser_of_owner: Client, harbour: Workspace) -> None:
     answer = browser_of_owner.post(f"{LIST}new/folder/run/", {"blank": " "})
     assert answer.status_code == 422 and "Write the folder." in answer.content.decode()

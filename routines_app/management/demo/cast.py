@@ -112,7 +112,7 @@ RESERVATIONS = Part(
     "File the requests in inbox/new.csv. Look each book up, and write a slip for each that is on\n"
     "the shelf. Those that are out go into the queue. Then move the file to done/.",
     works.reservations, check="test -s inbox/new.csv && wc -l inbox/new.csv", quiet=0.86,
-    seconds=46, cap=250_000,
+    seconds=46, cap=250_000, notify="failure",
     edits=(
         Edit(11, False, {"cap": 300_000}),
     ),
@@ -165,11 +165,12 @@ INTERLIBRARY = Part(
     "Interlibrary requests", ScheduleKind.EVERY_HOURS, {"every": 4, "minute": 15}, STACKS,
     "Assistant", "Answer what other libraries ask us for. Say when we can send it.",
     works.interlibrary, check="python3 tools/fetch.py --new --count", quiet=0.8, seconds=30,
-    cap=150_000, by_guest=False, earlier={"every": 6, "minute": 15}, earlier_days=15,
+    cap=150_000, by_guest=False, notify="failure", earlier={"every": 6, "minute": 15},
+    earlier_days=15,
 )  # fmt: skip
 RENT = Part(
     "Rent and rates", ScheduleKind.MONTH_DATE, {"day": 5, "times": ["8:00"]}, ANNEX, "Bookkeeper",
-    "Compare the month’s bills with the plan and say what is higher.", works.accounts,
+    "Compare the month’s bills with the plan and say what is higher.", works.bills,
     seconds=120, cap=300_000,
 )  # fmt: skip
 MONTH_END = Part(
@@ -180,7 +181,7 @@ MONTH_END = Part(
 LETTER = Part(
     "Readers’ letter", ScheduleKind.MONTH_WEEKDAY, {"which": 1, "weekday": 2, "times": ["10:00"]},
     ANNEX, "Reader", "Draft the readers’ letter from the month’s briefings. Two hundred words.",
-    works.briefing, seconds=150, cap=400_000, by_guest=False, conversation="continued",
+    works.letter, seconds=150, cap=400_000, by_guest=False, conversation="continued",
 )  # fmt: skip
 FIRE_DRILL = Part(
     "Fire drill reminder", ScheduleKind.YEARLY, {"month": 3, "day": 1, "time": "9:00"}, ANNEX,
@@ -190,7 +191,7 @@ FIRE_DRILL = Part(
 INDEX = Part(
     "Move the map index", ScheduleKind.ONCE, {}, ANNEX, "Script",
     "#!/usr/bin/env bash\nset -euo pipefail\n./move-index.sh maps/ maps-by-sheet/\n",
-    works.backup, days=16, seconds=38,
+    works.index, days=16, seconds=38,
 )  # fmt: skip
 DONATIONS = Part(
     "Sort the donations", ScheduleKind.WHEN_ASKED, {}, STUDY, "Assistant",
@@ -209,7 +210,7 @@ LAPTOPS = Part(
 )  # fmt: skip
 SCANNER = Part(
     "Try the new scanner", ScheduleKind.WEEKDAYS, {"times": ["11:00"]}, ANNEX, "Script",
-    "#!/usr/bin/env bash\nset -euo pipefail\n./scan-tray.sh --today\n", works.backup, days=1.2,
+    "#!/usr/bin/env bash\nset -euo pipefail\n./scan-tray.sh --today\n", works.scan, days=1.2,
     seconds=9, on=False,
 )  # fmt: skip
 

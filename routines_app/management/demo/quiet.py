@@ -1,10 +1,11 @@
-"""Runs that found nothing, written many at once: nobody is told of them and nothing is learnt."""
+"""Runs that ring for nobody, written many at once with all that the runner would have written."""
 
 import uuid
 from datetime import datetime, timedelta
 
-from billing.models import Hold
+from billing.models import Hold, LedgerEntry
 from routines_app.admission.admit import take_snapshot
+from routines_app.agents.turn import Usage
 from routines_app.configure.models import UsableModel, model_for
 from routines_app.delivery.attention import settle
 from routines_app.management.demo.play import course_of, ending_of, steps_of, takes_a_turn
@@ -13,15 +14,15 @@ from routines_app.models import Fire, Routine, RoutineTotals, Run, Step
 from routines_app.rules.occurrence import occurrence_key
 from routines_app.rules.schedule import next_occurrence
 from routines_app.rules.status import RunStatus
+from routines_app.rules.telling import should_ring
 
 LEASE = timedelta(seconds=45)
 
 
-def is_quiet(status: RunStatus, spent: int, notify: str) -> bool:
-    """Whether a run may be written so: it cost nothing and rings for nobody."""
-    if status is RunStatus.NOTHING_TO_DO:
-        return True
-    return status is RunStatus.DONE_UNCHANGED and not spent and notify != "every"
+def is_quiet(status: RunStatus, notify: str) -> bool:
+    """Whether a run may be written so: it came to its own end and rings for nobody."""
+    ended_well = status.completed or status is RunStatus.NOTHING_TO_DO
+    return ended_well and not should_ring(status, notify)
 
 
 def write_quiet_runs(played: Played, worker: str, now: datetime) -> list[Step]:
@@ -54,12 +55,14 @@ def write_quiet_runs(played: Played, worker: str, now: datetime) -> list[Step]:
     routine.run_counter += len(runs)
     routine.evaluated_until = kept[-1].asked
     routine.next_fire_at = next_occurrence(routine.schedule, kept[-1].asked)
-    if runs[-1].state.completed:
+    if any(run.state.completed for run in runs):
         routine.streak = 0
     routine.save(update_fields=["run_counter", "evaluated_until", "next_fire_at", "streak"])
     totals, _ = RoutineTotals.objects.get_or_create(routine=routine)
     totals.runs += len(runs)
-    totals.save(update_fields=["runs"])
+    totals.spent += sum(run.spent for run in runs)
+    totals.save(update_fields=["runs", "spent"])
+    LedgerEntry.objects.bulk_create(_charge(run, routine.name, now) for run in runs if run.spent)
     settle(next((run for run in reversed(runs) if run.state.completed), runs[-1]))
     settle(runs[-1])
     return [
@@ -92,7 +95,9 @@ def _fire(routine: Routine, each: Quiet, played: Played, worker: str, now: datet
 def _run(routine: Routine, fire: Fire, each: Quiet, played: Played, now: datetime) -> Run:
     at = course_of(each.outcome, each.began, now)
     turned = takes_a_turn(each.outcome)
+    before = played.memory
     ending = ending_of(played, each.outcome, at.ended)
+    usage = ending.usage or Usage()
     return Run(
         fire=fire,
         routine=routine,
@@ -108,9 +113,25 @@ def _run(routine: Routine, fire: Fire, each: Quiet, played: Played, now: datetim
         checked_at=at.turn if turned and each.outcome.check else None,
         turn_at=at.turn if turned else None,
         finished_at=at.ended,
+        spent=ending.spent or 0,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        requests=usage.requests,
         facts=ending.facts,
+        headline=ending.headline,
         changed=ending.changed,
         body=ending.body,
-        state_before=played.memory,
+        state_before=before,
         state_after=played.memory,
+    )
+
+
+def _charge(run: Run, name: str, now: datetime) -> LedgerEntry:
+    return LedgerEntry(
+        workspace_id=run.workspace_id,
+        kind="run",
+        amount=-run.spent,
+        run_key=run.key,
+        note=f"{name}, run {run.number}",
+        created_at=run.finished_at or now,
     )

@@ -35,7 +35,7 @@ from routines_app.management.demo.outcomes import Act, Outcome, special, usual
 from routines_app.management.demo.play import course_of, ending_of, steps_of, takes_a_turn
 from routines_app.management.demo.played import Played, Quiet
 from routines_app.management.demo.quiet import is_quiet, write_quiet_runs
-from routines_app.management.demo.works import Work
+from routines_app.management.demo.works import Work, at_length
 from routines_app.models import Agent, Delivery, Routine, Run, Step
 from routines_app.producers.manual import run_it_now
 from routines_app.rules.grace import MissedRange
@@ -186,7 +186,7 @@ class Story:
                 return  # told as missed, when it was over
             late = (ended - due).total_seconds()
         routine = Routine.objects.get(pk=played.routine.pk)
-        work = played.part.recipe(played.rng, due.astimezone(self.zone))
+        work = self._work(played, due)
         outcome = special(played.part, back, work) or usual(played.part, played.rng, work, due)
         if outcome.status is RunStatus.DONE_CHANGED and not outcome.work.lines:
             outcome = replace(outcome, work=work)
@@ -195,8 +195,7 @@ class Story:
         asked = due + timedelta(seconds=late + played.rng.uniform(0.05, 0.6))
         if asked > self.now:
             return
-        spent = sum(line.cost for line in outcome.work.lines)
-        if is_quiet(outcome.status, spent, routine.notify):
+        if is_quiet(outcome.status, routine.notify):
             began = self._begins(played, asked, outcome)
             played.quiet.append(Quiet(due, asked, began, outcome))
             self._free[played.machine_id] = course_of(outcome, began, self.now).ended
@@ -204,6 +203,10 @@ class Story:
         self.write_quiet(played)
         fire_id, run_id = self._ask(routine, due, asked)
         self._play(played, fire_id, run_id, asked, due, outcome)
+
+    def _work(self, played: Played, due: datetime) -> Work:
+        made = played.part.recipe(played.rng, due.astimezone(self.zone))
+        return at_length(made, played.rng.uniform(0.65, 1.3))
 
     def _ask(self, routine: Routine, due: datetime, asked: datetime) -> tuple[int, int]:
         self.hand.to(asked)
@@ -236,7 +239,7 @@ class Story:
         def happen() -> None:
             played = self.played[name]
             self.write_quiet(played)
-            work = played.part.recipe(played.rng, when.astimezone(self.zone))
+            work = self._work(played, when)
             ending = outcome or replace(
                 usual(replace(played.part, quiet=0), played.rng, work, when), work=work
             )

@@ -1,7 +1,7 @@
 """What the agents of the demo did in each run: transcripts, results and what was remembered."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from random import Random
 
@@ -299,3 +299,57 @@ def donations(rng: Random, due: datetime) -> Work:
     )
     return Work(lines, headline, f"- shelves: {count // 4}\n- sale: {count - count // 4}\n", True,
                 f"{due:%d %b}: a box of {count}")  # fmt: skip
+
+
+def letter(rng: Random, due: datetime) -> Work:
+    """The readers' letter of the month."""
+    words = _number(rng, 190, 215)
+    headline = f"A draft of {words} words; two events still lack a date"
+    lines = (
+        read("state.md", 10, read=5200, written=110),
+        read("briefing.md", 27, read=7400, written=160),
+        wrote("letter.md", 22, read=9100, written=880),
+        finished(headline, read=9900, written=120),
+    )
+    body = "The reading group and the map evening have no date yet; both are marked in the draft.\n"
+    return Work(lines, headline, body, True, f"{due:%b}: drafted, {words} words")
+
+
+def bills(rng: Random, due: datetime) -> Work:
+    """The month's bills beside the plan."""
+    more = _number(rng, 12, 88)
+    headline = f"Heating is £{more} over the plan, the rest is as planned"
+    lines = (
+        read("state.md", 8, read=4100, written=100),
+        ran("python3 accounts/bills.py --month", "9 bills", 4.0, read=5200, written=210),
+        wrote("accounts/bills.md", 14, read=6900, written=520),
+        finished(headline, read=7300, written=110),
+    )
+    return Work(lines, headline, f"{headline}.\n", True, f"{due:%b}: heating £{more} over")
+
+
+def index(rng: Random, due: datetime) -> Work:
+    """A script that was needed once."""
+    headline = "1,204 sheets moved, none left behind"
+    output = f"maps/: 1204\nmaps-by-sheet/: 1204\nleft: 0\nreport: {headline}\n"
+    lines = (ran("bash script.sh", output, 30.0), finished(headline))
+    return Work(lines, headline, output, True, "moved; nothing is left to do", 1_204)
+
+
+def scan(rng: Random, due: datetime) -> Work:
+    """A script that was tried by hand."""
+    headline = "12 pages scanned, 1 of them upside down"
+    output = f"tray: 12 pages\nturned: page 7\nreport: {headline}\n"
+    lines = (ran("bash script.sh", output, 7.0), finished(headline))
+    return Work(lines, headline, output, True, f"tried on {due:%d %b}: 12 pages", 12)
+
+
+def at_length(work: Work, factor: float) -> Work:
+    """The same work with more or fewer tokens in each request."""
+    return replace(
+        work,
+        lines=tuple(
+            replace(line, read=int(line.read * factor), written=int(line.written * factor))
+            for line in work.lines
+        ),
+    )

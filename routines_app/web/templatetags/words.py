@@ -9,10 +9,10 @@ from django.utils import timezone
 from django.utils.html import format_html
 
 from foundation import clock
+from routines_app.rules.money import dollars
 
 register = template.Library()
 
-CENT = 10_000  # micro-dollars
 MINUTE, HOUR, DAY = 60, 3600, 86400  # seconds
 
 
@@ -25,10 +25,7 @@ def money(micro: int | None) -> str:
     """
     if micro is None:
         return ""
-    if 0 < abs(micro) < CENT:
-        return "<$0.01" if micro > 0 else "−<$0.01"
-    cents = (abs(micro) + CENT // 2) // CENT
-    return f"{'−' if micro < 0 else ''}${cents // 100:,}.{cents % 100:02d}"
+    return dollars(micro)
 
 
 @register.filter

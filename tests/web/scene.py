@@ -1,0 +1,126 @@
+"""A workspace in which something of everything is, for tests that look at whole pages."""
+
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID
+
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from django.conf import settings as site
+
+from accounts.invite import Invited, invite
+from accounts.models import Role, User, Workspace
+from foundation import clock
+from foundation.crypto import encrypt
+from machines.access import provider_for
+from machines.lifecycle import MachineState
+from routines_app.agents.turn import StepKind
+from routines_app.configure.content import content_of
+from routines_app.configure.workspace import furnish
+from routines_app.models import ModelKey, Notice, Routine
+from routines_app.rules.status import RunStatus
+from tests.factories import (
+    make_machine,
+    make_member,
+    make_person,
+    make_routine,
+    make_run,
+    make_step,
+    make_workspace,
+)
+
+KEY = UUID(int=7)
+VIEWER = "byron@example.org"
+KEPT = b"# Memory\n\nRead four sheets. Nothing moved since Monday.\n"
+
+
+def harbour_with_everything() -> User:
+    """The owner of a workspace "harbour", in which something of everything is."""
+    owner = make_person(email="ada@example.org", zone="Europe/London")
+    harbour = make_workspace(owner, name="Harbour", slug="harbour")
+    furnish(harbour, owner)
+    furnish(make_workspace(owner, name="Empty", slug="empty"), owner)
+    make_member(harbour, Role.VIEWER, email=VIEWER)
+    _machines(harbour)
+    _routines(harbour)
+    ModelKey.objects.create(
+        key=KEY, workspace=harbour, provider="openai", model="gpt-5-mini", last_four="4f2a",
+        sealed=encrypt(site.ENCRYPTION_KEY, str(harbour.key), "sk-nothing"), own_input=250_000,
+        own_output=2_000_000,
+    )  # fmt: skip
+    return owner
+
+
+def an_invitation(owner: User) -> str:
+    """The secret of the link of an invitation to the workspace."""
+    made = invite(
+        owner.memberships.get(workspace__slug="harbour"), "new@example.org", "member", clock.now()
+    )
+    assert isinstance(made, Invited)
+    return made.secret
+
+
+def with_passkey(owner: User) -> int:
+    """Give the owner, who has signed in by password, a passkey and recovery codes; its id."""
+    RecoveryCodes.activate(owner)
+    passkey = Authenticator.objects.create(
+        user=owner, type=Authenticator.Type.WEBAUTHN, data={"name": "Laptop", "credential": {}}
+    )
+    return int(passkey.pk)
+
+
+def _machines(harbour: Workspace) -> None:
+    now = clock.now()
+    harbour.machines.all().delete()
+    awake = make_machine(harbour, state=MachineState.AWAKE, state_since=now - timedelta(minutes=4))
+    provider, ref = provider_for(awake)
+    provider.write_file(ref, "routines/brief/state.md", KEPT)
+    provider.write_file(ref, "notes.txt", b"kept\n")
+    make_machine(
+        harbour, "cold-1", state=MachineState.ARCHIVED, state_since=now - timedelta(days=9),
+        archive={"sha256": "00", "size": 7_400_000_000, "since": now.isoformat()},
+    )  # fmt: skip
+
+
+def _routines(harbour: Workspace) -> None:
+    now = clock.now()
+    machine = harbour.machines.get(name="harbour-1")
+
+    def routine(name: str, **fields: object) -> Routine:
+        return make_routine(
+            harbour, name=name, slug=name.lower(), machine=machine,
+            next_fire_at=now + timedelta(hours=3), **fields,
+        )  # fmt: skip
+
+    brief = routine("Brief", check_command="git diff --quiet", version=2)
+    for number, cap in ((1, 250_000), (2, brief.cap)):
+        kept = replace(content_of(brief), cap=cap).as_json()
+        brief.versions.create(number=number, content=kept, changed_by=brief.owner)
+    statuses = [
+        RunStatus.DONE_CHANGED,
+        RunStatus.DONE_UNCHANGED,
+        RunStatus.NOTHING_TO_DO,
+        RunStatus.SKIP_OVERLAP,
+        RunStatus.STOP_COST,
+        RunStatus.FAIL_CHECK_MISSING,
+        RunStatus.RUNNING,
+    ]
+    for place, status in enumerate(statuses):
+        at = now - timedelta(hours=7 - place)
+        run = make_run(
+            brief, status, at=at, spent=140_000, facts={"reason": "it was shut", "exit_code": 127},
+            headline="Four sheets are up to date.", body="## Result\n\n- one\n- two\n",
+            snapshot={"cap": 500_000, "agent": "Script"}, state_before="# Memory\n",
+            state_after="# Memory\n\nRead four sheets.\n",
+        )  # fmt: skip
+        make_step(run, StepKind.SAID, content="I read the four sheets.", at=at)
+        make_step(run, StepKind.RAN, "make test", content="ok\n", at=at)
+        if status.failed:
+            Notice.objects.create(workspace=harbour, routine=brief, run=run, needs_someone=True)
+    routine("Never")
+    make_run(routine("Gone", enabled=False, deleted_at=now, off_by=brief.owner), at=now)
+    stuck = routine("Stuck", enabled=False, off_reason="failures", off_at=now)
+    for hour in range(5):
+        make_run(stuck, RunStatus.FAIL_SCRIPT, at=now - timedelta(hours=hour + 1))
+    routine("Cron", schedule_kind="cron", schedule_values={"expressions": ["0 9 13 * 5"]},
+            expressions=["0 9 13 * 5"])  # fmt: skip
