@@ -83,7 +83,8 @@ def ring_for_quiet(now: datetime | None = None) -> int:
 
 def _candidates(now: datetime) -> list[_Candidate]:
     with connection.cursor() as cursor:
-        cursor.execute(_CANDIDATES, {"now": now, "least": AT_LEAST})
+        values: dict[str, Any] = {"now": now, "least": AT_LEAST}
+        cursor.execute(_CANDIDATES, values)
         return [_Candidate(*row) for row in cursor.fetchall()]
 
 
