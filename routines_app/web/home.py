@@ -62,12 +62,11 @@ def me(request: PersonRequest) -> HttpResponse:
         "shown": shown,
         "zones": places(),
         "sessions": sessions_of(request),
-        "passkeys": [
-            one.wrap()
-            for one in Authenticator.objects.filter(
-                user=shown, type=Authenticator.Type.WEBAUTHN
-            ).order_by("created_at")
-        ],
+        "passkeys": list(
+            Authenticator.objects.filter(user=shown, type=Authenticator.Type.WEBAUTHN).order_by(
+                "created_at"
+            )
+        ),
         "memberships": shown.memberships.select_related("workspace").filter(
             workspace__deleted_at__isnull=True
         ),

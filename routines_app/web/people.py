@@ -174,6 +174,10 @@ def people_role(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
             f"{answer.user} is {with_article(answer.role)} now.",
             extra_tags="" if "undone" in asked else undo,
         )
+    if request.htmx:  # the toast's Undo swaps nothing in: the whole page has to say the role
+        whole = HttpResponse(status=204)
+        whole["HX-Redirect"] = reverse("people", args=[workspace_slug])
+        return whole
     return redirect("people", workspace_slug)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 from machines.models import Machine
@@ -27,15 +28,19 @@ class Edition:
         """What an address calls it."""
         return f"{'before-' if self.by_hand else ''}{self.run.number}"
 
+    @cached_property
+    def _changed(self) -> tuple[int, int]:
+        return lines_changed(self.before, self.after)
+
     @property
     def added(self) -> int:
         """How many lines came."""
-        return lines_changed(self.before, self.after)[0]
+        return self._changed[0]
 
     @property
     def taken(self) -> int:
         """How many lines went."""
-        return lines_changed(self.before, self.after)[1]
+        return self._changed[1]
 
 
 def history_of(machine: Machine, path: str) -> list[Edition] | None:

@@ -69,6 +69,7 @@ def test_the_sentence_follows_its_blanks(page: Page, home: str) -> None:
     cron = page.get_by_label("Cron expression")
     expect(cron).to_be_focused()
     cron.fill("15 30 9 * * MON-FRI")
+    cron.press("Tab")
     expect(page.locator("#boxes .six div")).to_have_count(6)
     page.get_by_role("button", name="Use “every weekday at 9:30”").click()
     expect(page.locator("#times")).to_have_value("9:30")
@@ -99,7 +100,7 @@ def test_a_live_run_is_followed_without_a_reload(page: Page, home: str) -> None:
     assert loads == []
     page.keyboard.press("r")
     expect(page).to_have_url(re.compile(r"/talks/runs/2/$"))
-    page.get_by_role("button", name="Stop this run").click()
+    page.get_by_role("link", name="Stop this run").click()
     page.get_by_role("button", name="Stop it").click()
     expect(page.locator(".ending")).to_contain_text("Stopped by Ada Byron", timeout=SLOW)
 

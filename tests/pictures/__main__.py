@@ -72,9 +72,10 @@ def _pictures(app: RunningApp, provider: str, mockups: Path | None, began: float
 
 
 def _told(rolls: list[Roll], unknown: list[str], count: int, sheet: Path, seconds: float) -> int:
-    posts = sorted(name for roll in rolls for name in roll.not_pages)
+    others = {name: why for roll in rolls for name, why in roll.not_pages.items()}
     wrong = {name: said for roll in rolls for name, said in roll.wrong.items()}
-    print(f"Only for POST: {', '.join(posts)}")
+    for why in sorted(set(others.values())):
+        print(f"No page, {why}: {', '.join(name for name in others if others[name] == why)}")
     for said in wrong.values():
         print(f"WRONG: {said}")
     for name in unknown:

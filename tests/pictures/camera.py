@@ -43,10 +43,10 @@ class Picture:
 
 @dataclass
 class Roll:
-    """What came of it: pictures, and addresses that aren't pages, with their answer."""
+    """What came of it: pictures, addresses that aren't pages and why, and what answered wrongly."""
 
     pictures: list[Picture] = field(default_factory=list)
-    not_pages: dict[str, int] = field(default_factory=dict)
+    not_pages: dict[str, str] = field(default_factory=dict)
     wrong: dict[str, str] = field(default_factory=dict)
 
 
@@ -137,15 +137,17 @@ async def _one(page: Page, url: str, shown: Shown, look: Look, folder: Path, rol
 async def _pages_among(
     browser: Browser, url: str, shown: Sequence[Shown], signed_in: StorageState | None, roll: Roll
 ) -> list[Shown]:
-    """Those that are pages: what is only for POST answers 405, without a body to look at."""
+    """Those that are pages: what is only for POST or downloads a file has nothing to look at."""
     context = await browser.new_context(storage_state=signed_in)
     pages = []
     for each in shown:
-        status = 200
-        if not each.state:
-            status = (await context.request.get(url + each.path, max_redirects=0)).status
-        if status == 405:
-            roll.not_pages[each.name] = status
+        if each.state:
+            pages.append(each)
+            continue
+        answer = await context.request.get(url + each.path, max_redirects=0)
+        kind = answer.headers.get("content-type", "").partition(";")[0]
+        if answer.status == 405 or (answer.ok and kind != "text/html"):
+            roll.not_pages[each.name] = kind if answer.ok else "only for POST"
         else:
             pages.append(each)
     await context.close()

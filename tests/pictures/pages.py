@@ -17,7 +17,9 @@ Entries = list[URLPattern | URLResolver]
 _OUTSIDE = ("account_", "mfa_", "socialaccount_", "usersessions_")
 _PLAIN = ("account_login", "account_signup", "account_reset_password", "account_change_password",
           "mfa_index", "account_email")  # fmt: skip
-_NOT_PAGES = {"health", "ready", "home", "schedule_preview", "account_logout"}
+# Of these, /kit/ is there with DEBUG alone, and the last two need what the demo doesn't have.
+_NOT_PAGES = {"health", "ready", "home", "schedule_preview", "account_logout", "kit",
+              "invitation", "people_remove"}  # fmt: skip
 
 
 @dataclass
@@ -47,7 +49,6 @@ _MOCKUPS = {
     "plan": "plan",
     "ledger": "plan-ledger",
     "account_login": "sign-in",
-    "kit": "kit",
 }
 _ENDINGS = {
     RunStatus.RUNNING: "run",
@@ -105,7 +106,12 @@ def _arguments(name: str, parts: set[str]) -> dict[str, object] | None:
         "key": ModelKey.objects.filter(workspace__slug=FULL.slug).values_list("key", flat=True)[0],
         "agent_slug": "reader",
         "code": "folder",
+        "step": 1,
     }
+    if name == "deleted_routine":
+        known["slug"] = Routine.objects.get(
+            workspace__slug=FULL.slug, name=cast.LAPTOPS.name
+        ).slug
     if name.startswith("agent") and "slug" in parts:
         known["slug"] = Agent.objects.filter(workspace__slug=FULL.slug, slug="reader").get().slug
     if not parts <= known.keys():

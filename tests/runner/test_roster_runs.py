@@ -8,6 +8,8 @@ import pytest
 from accounts.models import Workspace
 from foundation.crypto import encrypt
 from machines import access
+from machines.providers.memory import Answer as Ran
+from machines.providers.memory import MemoryProvider
 from routines_app.configure.agents import configure_agent, content_of_agent
 from routines_app.configure.workspace import furnish
 from routines_app.models import Agent, ModelKey, ModelWord, Run
@@ -83,7 +85,10 @@ def test_each_agent_of_the_roster_runs_with_its_own_model_tools_and_instructions
 
 
 def test_the_script_of_the_roster_runs_its_command_without_a_model(harbour: Workspace) -> None:
-    run = run_of(harbour, harbour.agents.get(slug="script"), instructions="echo done")
+    memory = access.provider_named("memory")
+    assert isinstance(memory, MemoryProvider)
+    memory.answer(["bash", ".routine/run.sh"], Ran(out=b"report: done\n"))
+    run = run_of(harbour, harbour.agents.get(slug="script"), instructions="echo report: done")
     assert (run.status, run.spent, run.snapshot["agent"]) == ("done_changed", 0, "Script")
 
 

@@ -118,7 +118,12 @@ def test_it_makes_way_for_a_run(machine: Machine) -> None:
     """A run that comes meanwhile isn't hurt: its check waits a moment, the tried one ends."""
     routine = make_routine(machine.workspace, machine=machine, check_command="true")
     key = asked(machine, "sleep 50").key
-    trying = threading.Thread(target=lambda: (try_check(key), connection.close()))
+
+    def try_it() -> None:
+        try_check(key)
+        connection.close()
+
+    trying = threading.Thread(target=try_it)
     trying.start()
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:

@@ -61,6 +61,7 @@ PAGES: dict[str, list[Shown]] = {
     "file": of(
         "files/harbour-1/routines/brief/state.md",
         "files/harbour-1/routines/brief/state.md?delete",
+        "files/harbour-1/routines/brief/state.md?edition=1",
     ),
     "agents": of("agents/"),
     "agent": [
@@ -86,6 +87,7 @@ PAGES: dict[str, list[Shown]] = {
     "more": of("more/"),
     "bell": [*of("bell/"), Shown("/w/empty/bell/")],
     "settings": of("settings/"),
+    "hand_over": of("settings/hand-over/"),
     "stop_all": of("settings/stop/"),
     "account_login": [
         *out("/accounts/login/"),
@@ -99,6 +101,7 @@ PAGES: dict[str, list[Shown]] = {
     "account_reset_password_done": out("/accounts/password/reset/done/"),
     "account_reset_password_from_key": out("/accounts/password/reset/key/0-nothing/"),
     "account_reset_password_from_key_done": out("/accounts/password/reset/key/done/"),
+    "usersessions_list": me("/accounts/sessions/"),
     "mfa_index": me("/accounts/2fa/"),
     "mfa_view_recovery_codes": me("/accounts/2fa/recovery-codes/"),
     "mfa_generate_recovery_codes": me("/accounts/2fa/recovery-codes/generate/"),
@@ -108,6 +111,7 @@ PAGES: dict[str, list[Shown]] = {
     "mfa_edit_webauthn": me("/accounts/2fa/webauthn/keys/{passkey}/edit/"),
 }
 ACTS = {
+    "sign_out_there",
     "workspace_new",
     "starter_run",
     "schedule_preview",
@@ -129,6 +133,7 @@ ACTS = {
     "people_role",
     "people_again",
     "people_take_back",
+    "sign_out_there",
     "pause",
     "resume",
 }
@@ -144,6 +149,7 @@ NO_PAGE = {
     "run_step": "plain text",
     "plan_csv": "a file",
     "plan_ledger_csv": "a file",
+    "usersessions_list": "stands on the person's own page",
     "mfa_login_webauthn": "words for a script",
     "mfa_download_recovery_codes": "a file",
     "mfa_authenticate": "asked between two steps of signing in",

@@ -27,7 +27,7 @@ FOCUSED = """() => {
     place: it.closest('main') ? 'main' : it.closest('.rail') ? 'rail' : '',
     tag: it.tagName,
     beat: it.closest('.bigbeat') ? 'yes' : '',
-    hidden: seen ? '' : `${top?.outerHTML.slice(0, 60) || 'outside'} at ${Math.round(x)}, ${Math.round(y)}`,
+    hidden: seen ? "" : `${top?.outerHTML.slice(0, 60) ?? "outside"} at ${x}, ${y}`,
     outline: it.classList.contains('sr') ? 'none needed' : style.outlineStyle,
   };
 }"""

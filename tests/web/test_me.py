@@ -1,6 +1,7 @@
 """A person's own page: looks, passkeys, and where they are signed in."""
 
 import pytest
+from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.test import Client
 
@@ -54,3 +55,13 @@ def test_nobody_ends_another_person_s_sign_in(browser_of_owner: Client, harbour:
     for named in (str(row.pk), "9" * 30, "x"):
         browser_of_owner.post("/me/sessions/", {"session": named})
     assert theirs.get("/me/").status_code == 200
+
+
+def test_passkeys_are_listed_with_their_names(browser_of_owner: Client, owner: User) -> None:
+    assert "None yet." in browser_of_owner.get("/me/").content.decode()
+    Authenticator.objects.create(
+        user=owner, type=Authenticator.Type.WEBAUTHN, data={"name": "Laptop", "credential": {}}
+    )
+    page = browser_of_owner.get("/me/").content.decode()
+    assert "<h3>Laptop</h3>" in page and "Never used" in page
+    assert 'aria-label="Remove Laptop"' in page

@@ -180,3 +180,13 @@ def test_who_was_removed_finds_nothing_any_more(
     assert browser.get("/w/harbour/people/").status_code == 200
     browser_of_owner.post("/w/harbour/people/remove/", {"person": person.email})
     assert browser.get("/w/harbour/people/").status_code == 404
+
+
+def test_undo_in_place_loads_the_page_that_says_the_role(
+    browser_of_owner: Client, harbour: Workspace
+) -> None:
+    person = make_member(harbour, Role.ADMIN)
+    form = {"person": person.email, "role": "member"}
+    answer = browser_of_owner.post("/w/harbour/people/role/", form, headers={"HX-Request": "true"})
+    assert (answer.status_code, answer["HX-Redirect"]) == (204, "/w/harbour/people/")
+    assert Membership.objects.get(user=person).role == Role.MEMBER

@@ -7,6 +7,7 @@ from machines.lifecycle import MachineState
 from machines.models import AwakeSpan, Machine
 from machines.routine_folder import ensure_folder, state_file_of
 from routines_app.admission.machine_care import archive_machine
+from routines_app.management.demo.at_work import Untold
 from routines_app.management.demo.cast import ATTIC, DESK
 from routines_app.management.demo.story import Story
 from routines_app.models import Run
@@ -47,7 +48,8 @@ def put_into_cold_storage(story: Story) -> None:
     assert last is not None
     Machine.objects.filter(pk=machine.pk).update(used_at=last.finished_at)
     machine.refresh_from_db()
-    assert archive_machine(machine), f"{machine} was used too lately"
+    if not archive_machine(machine):
+        raise Untold(f"{machine} was used too lately to be put away.")
 
 
 def note_wakings(story: Story) -> None:

@@ -13,8 +13,6 @@ from zoneinfo import ZoneInfo
 from accounts.models import User, Workspace
 from foundation import database_clock
 from machines.models import Machine
-from routines_app.admission import admit
-from routines_app.admission.admit import Ready
 from routines_app.configure.content import Refused, RoutineContent, content_of
 from routines_app.configure.delete import delete_routine
 from routines_app.configure.pause import pause_workspace, resume_workspace
@@ -25,31 +23,26 @@ from routines_app.configure.routine import (
     turn_off,
     turn_on,
 )
-from routines_app.delivery import deliver
-from routines_app.fires import Claim, FireRequest, claim_fire, request_fires
+from routines_app.fires import FireRequest, request_fires
 from routines_app.fires.missed import Missed, record_missed
 from routines_app.management.demo import cast
+from routines_app.management.demo.at_work import WORKER, begins, deliver_now, must, play
 from routines_app.management.demo.cast import Part
 from routines_app.management.demo.hand import Hand
 from routines_app.management.demo.outcomes import Act, Outcome, special, usual
-from routines_app.management.demo.play import course_of, ending_of, steps_of, takes_a_turn
+from routines_app.management.demo.play import course_of
 from routines_app.management.demo.played import Played, Quiet
 from routines_app.management.demo.quiet import is_quiet, write_quiet_runs
 from routines_app.management.demo.works import Work, at_length
-from routines_app.models import Agent, Delivery, Routine, Run, Step
+from routines_app.models import Agent, Routine, Run, Step
 from routines_app.producers.manual import run_it_now
 from routines_app.rules.grace import MissedRange
 from routines_app.rules.kinds import Schedule, ScheduleKind
 from routines_app.rules.occurrence import occurrence_key
 from routines_app.rules.schedule import instants_between, next_occurrence
 from routines_app.rules.status import RunStatus
-from routines_app.runner import record
-from routines_app.runner.ending import Ending
-from routines_app.runner.stop import ask_to_stop
 
-WORKER = "seed_demo"
 SEED = 1833
-_LEAST = timedelta(seconds=1)
 
 
 class Story:
@@ -68,7 +61,7 @@ class Story:
         self.agents = {a.name: a for a in Agent.objects.filter(workspace=workspace)}
         self.played: dict[str, Played] = {}
         self.steps: list[Step] = []
-        self._free: dict[int, datetime] = {}
+        self.free: dict[int, datetime] = {}
         self._coming: list[tuple[datetime, int, Callable[[], None]]] = []
         self._order = count()
         self._outage = (self.at(9, 1, 0), self.at(9, 6, 40))
@@ -162,11 +155,12 @@ class Story:
             case "edit":
                 content = replace(content_of(routine), **act.changes)
                 answer = configure_routine(routine, person, routine.version, content)
-                assert isinstance(answer, Configured), answer
+                must(isinstance(answer, Configured))
             case "off":
                 turn_off(routine, person)
             case "on":
-                assert not isinstance(turn_on(routine, person), Refused)
+                answered = turn_on(routine, person)
+                must(not isinstance(answered, Refused))
             case "pause":
                 pause_workspace(self.workspace, person)
             case "resume":
@@ -196,13 +190,13 @@ class Story:
         if asked > self.now:
             return
         if is_quiet(outcome.status, routine.notify):
-            began = self._begins(played, asked, outcome)
+            began = begins(self, played, asked, outcome)
             played.quiet.append(Quiet(due, asked, began, outcome))
-            self._free[played.machine_id] = course_of(outcome, began, self.now).ended
+            self.free[played.machine_id] = course_of(outcome, began, self.now).ended
             return
         self.write_quiet(played)
         fire_id, run_id = self._ask(routine, due, asked)
-        self._play(played, fire_id, run_id, asked, due, outcome)
+        play(self, played, fire_id, run_id, asked, due, outcome)
 
     def _work(self, played: Played, due: datetime) -> Work:
         made = played.part.recipe(played.rng, due.astimezone(self.zone))
@@ -231,7 +225,7 @@ class Story:
         self.hand.to(asked + timedelta(seconds=50))
         schedule = Schedule(played.part.kind, played.part.values, self.workspace.zone)
         self.act(played, Act("edit", 0, True, {"schedule": schedule}))
-        self._deliver(Run.objects.get(fire_id=fire_id).pk, asked + timedelta(seconds=52))
+        deliver_now(self, Run.objects.get(fire_id=fire_id).pk, asked + timedelta(seconds=52))
 
     def asked_for(self, name: str, when: datetime, guest: bool, outcome: Outcome | None) -> None:
         """Plan that a person asks for a run; None: it ends as usual."""
@@ -248,87 +242,9 @@ class Story:
             run = run_it_now(routine, self.person(guest), key)
             if ending.begins and not ending.work.lines:
                 ending = replace(ending, work=Work(work.lines[:3], files=0))
-            self._play(played, run.fire_id, run.pk, when, when, ending)
+            play(self, played, run.fire_id, run.pk, when, when, ending)
 
         self.plan(when, happen)
-
-    def _play(
-        self,
-        played: Played,
-        fire_id: int,
-        run_id: int,
-        asked: datetime,
-        due: datetime,
-        outcome: Outcome,
-    ) -> None:
-        for act in outcome.acts:
-            self.hand.to(due + timedelta(seconds=act.after))
-            self.act(played, act)
-        began = self._begins(played, asked, outcome)
-        self.hand.to(began)
-        claim = claim_fire(fire_id, WORKER)
-        assert claim is not None, (played.part.name, due)
-        if outcome.begins or outcome.at_the_door:
-            ready = admit(claim)
-            if isinstance(ready, Ready):
-                ended = self._run(played, claim, ready.run, began, outcome)
-            else:
-                assert ready is not None
-                ended = self._refuse(claim, began, Ending(ready.status, ready.facts))
-        else:
-            facts = dict(outcome.facts)
-            if outcome.status is RunStatus.SKIP_OVERLAP:
-                facts = self._overlapped(played, run_id)
-            ended = self._refuse(claim, began, Ending(outcome.status, facts, ours=outcome.ours))
-        self._deliver(run_id, ended)
-        for act in outcome.later:
-            self.plan(due + timedelta(seconds=act.after), lambda a=act: self.act(played, a))  # type: ignore[misc]
-
-    def _begins(self, played: Played, asked: datetime, outcome: Outcome) -> datetime:
-        """When a runner takes it: its machine does one run at a time."""
-        began = asked + timedelta(seconds=outcome.lag)
-        free = self._free.get(played.machine_id)
-        if outcome.begins and free is not None:
-            began = max(began, free)
-        return max(min(began, self.now - 3 * _LEAST), asked)
-
-    def _overlapped(self, played: Played, run_id: int) -> dict[str, object]:
-        other = played.routine.runs.exclude(pk=run_id).order_by("-number").first()
-        assert other is not None
-        return {"other_number": other.number, "other_at": other.queued_at.isoformat()}
-
-    def _refuse(self, claim: Claim, began: datetime, ending: Ending) -> datetime:
-        ended = began + timedelta(milliseconds=80)
-        self.hand.to(ended)
-        assert record.finish(claim, ending)
-        return ended
-
-    def _run(
-        self, played: Played, claim: Claim, run: Run, began: datetime, outcome: Outcome
-    ) -> datetime:
-        at = course_of(outcome, began, self.now)
-        self.hand.to(at.awake)
-        assert record.awake(claim)
-        first = RunStatus.RUNNING if outcome.check is None else RunStatus.CHECKING
-        assert record.begin_effects(claim, first, played.memory)
-        if outcome.check is not None and takes_a_turn(outcome):
-            self.hand.to(at.turn)
-            assert record.checked(claim)
-        machine, check = run.snapshot["machine"], run.snapshot["check"]
-        self.steps += steps_of(run.pk, machine, check, outcome, at)
-        self.hand.to(at.ended)
-        if outcome.status is RunStatus.STOP_PERSON:
-            ask_to_stop(run, self.colleague)
-        if outcome.status is RunStatus.STOP_DELETED:
-            self.act(played, Act("delete", 0))
-        assert record.finish(claim, ending_of(played, outcome, at.ended))
-        self._free[played.machine_id] = at.ended
-        return at.ended
-
-    def _deliver(self, run_id: int, ended: datetime) -> None:
-        for delivery in Delivery.objects.filter(run_id=run_id, state="waiting"):
-            self.hand.to(min(ended + _LEAST, self.now))
-            deliver(delivery.pk)
 
     # when nothing was scanning
 

@@ -13,9 +13,10 @@ from routines_app.agents.turn import NewStep, StepKind, Usage
 from routines_app.delivery.attention import mark_read
 from routines_app.fires import claim_fire
 from routines_app.management.demo import cast, machines, works
+from routines_app.management.demo.at_work import WORKER, must
 from routines_app.management.demo.hand import Hand
 from routines_app.management.demo.outcomes import Act, Outcome
-from routines_app.management.demo.story import SEED, WORKER, Story
+from routines_app.management.demo.story import SEED, Story
 from routines_app.management.demo.works import Work
 from routines_app.models import Fire, Notice, Routine, Step
 from routines_app.producers.manual import run_it_now
@@ -104,10 +105,10 @@ def _what_goes_on(story: Story) -> None:
     assert isinstance(ready, Ready), ready
     steps = StoredSteps(claim, LeaseKeeper(claim))
     story.hand.to(now - timedelta(seconds=92))
-    assert record.awake(claim)
+    must(record.awake(claim))
     machine = ready.run.snapshot["machine"]
     steps.record(NewStep(StepKind.WOKE, machine, seconds=1.9, facts={"already": False}))
-    assert record.begin_effects(claim, RunStatus.RUNNING, played.memory)
+    must(record.begin_effects(claim, RunStatus.RUNNING, played.memory))
     lines = works.figures(played.rng, now.astimezone(story.zone)).lines
     spent, usage, ago = 0, Usage(), 88.0
     for line in lines[:4]:
