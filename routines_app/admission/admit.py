@@ -18,6 +18,7 @@ from routines_app.configure.models import (
     model_for,
     version_now,
 )
+from routines_app.configure.target import target_of
 from routines_app.fires import Claim
 from routines_app.models import AgentRuntime, Routine, Run
 from routines_app.rules.admission import AdmissionFacts, Admitted, Refused, decide
@@ -162,6 +163,7 @@ def take_snapshot(routine: Routine, model: UsableModel | None) -> dict[str, Any]
         "notify": routine.notify,
         "agent": agent.name if agent else ("" if routine.model else "Assistant"),
         "agent_version": agent.version if agent else None,
+        "target": target_of(routine),
         "runtime": agent.runtime if agent else AgentRuntime.MODEL.value,
         "persona": version.persona if version else "",
         "tools": version.tools if version else None,

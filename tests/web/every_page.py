@@ -133,7 +133,6 @@ ACTS = {
     "people_role",
     "people_again",
     "people_take_back",
-    "sign_out_there",
     "pause",
     "resume",
 }
