@@ -204,8 +204,10 @@ def _usual(script: bool, routine: Routine | None) -> Usual:
     return Usual(script, typical.spent if typical else None, totals.runs if totals else 0)
 
 
-_BELOW_THE_SENTENCE = ("instructions", "name", "written", "check_command", "folder", "cap",
-                       "time_limit", "step_limit", "conversation", "notify", "quiet_days")  # fmt: skip
+_BELOW_THE_SENTENCE = (
+    "instructions", "name", "written", "check_command", "folder",
+    "cap", "time_limit", "step_limit", "conversation", "notify", "quiet_days",
+)  # fmt: skip
 
 
 def _down_the_page(error: FieldError) -> int:
