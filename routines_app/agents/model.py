@@ -203,7 +203,7 @@ class _Turn:
         if call.arguments is None:
             self._journal.note(f"{call.name} was called wrongly")
             if not cut:
-                self._progress.called(call.name, None, NOT_JSON, "")
+                self._progress.called(call.name, None, NOT_JSON)
             return CUT if cut else NOT_JSON
         if call.name == FINISH:
             return self._finish(call.arguments)
@@ -223,7 +223,8 @@ class _Turn:
                 "fail_machine", variant=result.failed.variant, reason=str(result.failed)
             )
         self._effect = self._effect or result.effect
-        self._progress.called(call.name, call.arguments, result.told, result.step.title)
+        step = result.step
+        self._progress.called(call.name, call.arguments, result.told, step.title, step.seconds)
         return result.told
 
     def _finish(self, arguments: dict[str, object]) -> str | TurnOutcome:
@@ -231,7 +232,7 @@ class _Turn:
             finish = read_finish(arguments)
         except BadArguments as error:
             self._journal.note("finish was called wrongly", str(error))
-            self._progress.called(FINISH, arguments, str(error), "")
+            self._progress.called(FINISH, arguments, str(error))
             return str(error)
         title = (
             finish.blocked or finish.headline or ("Done" if finish.changed else "Nothing changed")

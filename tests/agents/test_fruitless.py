@@ -155,6 +155,14 @@ def test_progress_begins_anew_after_something_new() -> None:
     assert progress.over
 
 
+def test_a_command_that_waits_is_no_circle() -> None:
+    progress = Progress()
+    for _ in range(3 * MOST_REPEATS):
+        progress.called("run_command", {"command": "sleep 60; ask"}, "pending", "", 60.2)
+        progress.answered(cut=False)
+    assert not progress.over
+
+
 @pytest.mark.parametrize(
     ("text", "yes"),
     [
