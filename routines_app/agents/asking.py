@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from foundation import clock
 from foundation.failpoints import failpoint
-from routines_app.agents.budget import Reservation, TurnBudget
+from routines_app.agents.budget import MAX_OUTPUT, Reservation, TurnBudget
 from routines_app.agents.journal import Journal
 from routines_app.agents.line import TICK, Conversation, ModelLine, Reply
 from routines_app.agents.trouble import NO_ANSWER, Trouble
@@ -48,7 +48,7 @@ class Asking:
     """Asks one turn's questions. `pauses` are the seconds before each further try.
 
     `tick` is called while it waits; it raises TurnInterrupted or TimeUp, which pass through.
-    `ends_at` is by `clock.monotonic`.
+    `ends_at` is by `clock.monotonic`, `most_output` the tokens that an answer may have.
     """
 
     def __init__(
@@ -60,6 +60,7 @@ class Asking:
         pauses: tuple[float, ...],
         tick: Callable[[], None],
         ends_at: float,
+        most_output: int = MAX_OUTPUT,
     ) -> None:
         self._line = line
         self._budget = budget
@@ -69,13 +70,14 @@ class Asking:
         self._ends_at = ends_at
         self._shown = 0  # characters of the answer that is coming in
         self._shown_at = 0.0
+        self._most_output = most_output
 
     def answer(self, talk: Conversation) -> Answered | GivenUp:
         """The model's answer to a conversation, or why there's none.
 
         Raises CapReached when the first try has no room.
         """
-        reservation = self._budget.reserve()
+        reservation = self._budget.reserve(self._most_output)
         if reservation is None:
             raise CapReached
         for tries in range(1, len(self._pauses) + 2):
@@ -88,7 +90,7 @@ class Asking:
             if clock.monotonic() + wait >= self._ends_at:
                 return _given_up(answer, tries, f"No time is left to try again in {wait:.0f}s.")
             self._pause(wait)
-            further = self._budget.reserve()
+            further = self._budget.reserve(self._most_output)
             if further is None:
                 return _given_up(answer, tries, "The cap leaves no room for another try.")
             reservation = further

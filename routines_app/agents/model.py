@@ -116,7 +116,7 @@ class _Turn:
         self._tools = tools
         self._progress = Progress()
         self._effect = False
-        self._budget = TurnBudget(request.cap, price)
+        self._budget = TurnBudget(request.cap, price, request.spent, request.usage)
         self._journal = Journal(steps, self._budget)
         self._asking = Asking(
             line,

@@ -192,7 +192,8 @@ class TurnRequest:
 
     `folder` is where it works (`~/routines/<slug>`), `state` the text of its state.md at the
     start, `model` None for a script. `tools` are the names of those that it may use, None: all;
-    `finish` is always among them.
+    `finish` is always among them. `spent` and `usage` are what the run has used before the turn,
+    beneath the same cap.
     """
 
     run_id: str
@@ -206,6 +207,8 @@ class TurnRequest:
     persona: str = ""
     model: ModelChoice | None = None
     tools: tuple[str, ...] | None = None
+    spent: int = 0
+    usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True)
