@@ -30,7 +30,8 @@ class Called:
 
 @dataclass(frozen=True)
 class Reply:
-    """A whole answer. `cut`: it ran into the limit on its length; `refused`: a filter held it back.
+    """A whole answer. `cut`: it ran into the limit on its length; `refused`: a filter held it back,
+    or the model declined by its provider's own sign.
 
     `heft` bounds the tokens of the answer as it's sent back with the next request.
     """
@@ -87,6 +88,9 @@ def read_answer(response: "ModelResponse") -> Reply | Trouble:
                 parts.append(Called(part.tool_call_id, part.tool_name, arguments))
             case _:
                 pass
+    declined = (response.provider_details or {}).get("refusal")
+    if isinstance(declined, str) and declined.strip():
+        parts.append(Said(storable(declined)))
     return Reply(
         parts=tuple(parts),
         tokens=Tokens(

@@ -336,3 +336,18 @@ def test_what_it_is_at_and_what_it_is_saying_show_while_it_runs(
         browser_of_owner.get(address, {"after": 0}, headers=LIVE),
     ):
         assert shown in answer.content.decode()
+
+
+def test_what_an_agent_did_beside_files_and_commands_is_named(
+    browser_of_owner: Client, routine: Routine
+) -> None:
+    run = make_run(routine, turn_at=NOON)
+    make_step(run, StepKind.FETCHED, "https://example.org/", facts={"status": 404, "lines": 2})
+    make_step(run, StepKind.SEARCHED, "heron in .", facts={"lines": 1})
+    make_step(run, StepKind.EDITED, "a.md", facts={"bytes": 12, "line": 2})
+    make_step(run, StepKind.WAITED, "90 seconds", seconds=90.0)
+    page = plain(page_of(browser_of_owner, run))
+    assert "Fetched https://example.org/ HTTP 404 · 2 lines" in page
+    assert "Searched heron in . 1 line" in page
+    assert "Edited a.md 12" in page
+    assert "Waited 90 seconds" in page
