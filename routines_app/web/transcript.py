@@ -195,6 +195,9 @@ def _note(step: Step) -> str:
     shows_code = step.kind == StepKind.CHECK or (step.kind == StepKind.RAN and code != 0)
     if shows_code and isinstance(code, int):
         parts.append(f"exit {code}")
+    status = facts.get("status")
+    if step.kind == StepKind.FETCHED and isinstance(status, int) and status >= 400:
+        parts.append(f"HTTP {status}")
     if step.kind == StepKind.CHECK:
         parts.append(dollars(step.cost))
     elif step.kind in (StepKind.WROTE, StepKind.EDITED) and isinstance(facts.get("bytes"), int):
