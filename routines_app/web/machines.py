@@ -152,7 +152,7 @@ def _one(request: WorkspaceRequest, machine: Machine, problem: str = "") -> Http
     now = clock.now()
     if MachineState(machine.state).cold:
         return _one_cold(request, machine, problem, now)
-    disk, allowed, trouble = _disk(machine)
+    disk, allowed, trouble = disk_of(machine)
     spans = list(machine.spans.order_by("-started_at")[:SHOWN_WAKINGS])
     context = _shown(machine, now) | {
         "problem": problem,
@@ -194,7 +194,7 @@ def _one_cold(
     return render(request, "pages/machine_cold.html", context, status=409 if problem else 200)
 
 
-def _disk(machine: Machine) -> tuple[int, int | None, str]:
+def disk_of(machine: Machine) -> tuple[int, int | None, str]:
     """Bytes that its disk holds and may hold, or else why that can't be told; wakes nothing."""
     if not machine.ref:
         return 0, None, ""

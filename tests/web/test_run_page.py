@@ -195,7 +195,7 @@ def test_a_double_click_is_one_run(browser_of_owner: Client, routine: Routine) -
 
 def test_the_track_shows_where_it_is(routine: Routine) -> None:
     def states(run: Run) -> list[str]:
-        return [stage.state for stage in track(run, [], NOON, "UTC")]
+        return [stage.state for stage in track(run, [], None, NOON, "UTC")]
 
     assert states(make_run(routine, RunStatus.QUEUED)) == ["now", "todo", "todo", "todo", "todo"]
     assert states(make_run(routine, RunStatus.SKIP_COLD)) == ["done", "skip", "off", "off", "off"]
