@@ -73,6 +73,8 @@ class Routine(models.Model):
     step_limit = models.PositiveIntegerField(default=100)
     conversation = models.CharField(max_length=9, default="fresh")  # fresh, continued
     notify = models.CharField(max_length=8, default="change")  # change, every, failure
+    # days without anything useful until somebody is told; None: ten due times, 0: never
+    quiet_days = models.PositiveIntegerField(null=True, blank=True)
 
     streak = models.PositiveIntegerField(default=0)
     run_counter = models.PositiveIntegerField(default=0)
@@ -173,6 +175,7 @@ class RoutineTotals(models.Model):
     """Counters of a routine, moved in the transaction that records a run.
 
     `runs` counts rows in which a check or a turn began; refusals are counted beside them.
+    `heard_at` is when a run last brought something or failed.
     """
 
     routine = models.OneToOneField(
@@ -182,6 +185,7 @@ class RoutineTotals(models.Model):
     refusals = models.PositiveIntegerField(default=0)
     failures = models.PositiveIntegerField(default=0)
     spent = models.BigIntegerField(default=0)
+    heard_at = models.DateTimeField(null=True, blank=True)
 
     def __str__(self) -> str:
         return f"{self.routine}: {self.runs}"

@@ -17,7 +17,7 @@ from django_htmx.http import HttpResponseClientRedirect
 from accounts.models import Role, User
 from foundation import clock
 from routines_app.delivery.attention import mark_read, mark_unread, rings_of, still_needs, unread
-from routines_app.models import Notice, Run
+from routines_app.models import Notice, Routine, Run
 from routines_app.rules.digest import digest_sentence
 from routines_app.rules.sentences import Sentence
 from routines_app.rules.status import Shape
@@ -27,6 +27,7 @@ from routines_app.web.acts_now import act_now
 from routines_app.web.dates import clock_time, count_words, day_heading, day_of
 from routines_app.web.failures import Failure, failures_of, turned_itself_off
 from routines_app.web.pulse import is_tick, ticking
+from routines_app.web.quiet import quiet_act, sentence_of_quiet
 from routines_app.web.run_words import instant_words, sentence_for, shape_of
 
 _READ = "bell_read"  # in the session: what was marked as read last, for Undo
@@ -196,6 +197,7 @@ def _loaded(rings: QuerySet[Notice], most: int) -> list[Notice]:
     return list(
         rings.select_related(
             "workspace",
+            "routine__workspace",
             "run__workspace",
             "run__routine",
             "run__machine",
@@ -233,6 +235,8 @@ def _turned_off(run: Run) -> bool:
 
 
 def _digest_item(notice: Notice, reader: _Reader) -> BellItem:
+    if notice.routine is not None:
+        return _quiet_item(notice, notice.routine, reader)
     now, zone = reader.now, reader.person.zone
     href = reverse("routines", args=[notice.workspace.slug])
     said = digest_sentence(notice.facts, lambda iso: instant_words(iso, now, zone))
@@ -247,6 +251,22 @@ def _digest_item(notice: Notice, reader: _Reader) -> BellItem:
         new=notice.pk in reader.new,
         href=href,
         act=ActLink("See the routines", href),
+    )
+
+
+def _quiet_item(notice: Notice, routine: Routine, reader: _Reader) -> BellItem:
+    """The digest of a routine from which nothing useful comes."""
+    return BellItem(
+        mark=f"ring-{slugify(notice.key)}",
+        who=routine.name,
+        own=routine.owner_id == reader.person.pk,
+        sentence=sentence_of_quiet(notice),
+        shape=Shape.RING,
+        rung_at=notice.rung_at,
+        time=clock_time(notice.rung_at, reader.person.zone),
+        new=notice.pk in reader.new,
+        href=reverse("routine", args=[notice.workspace.slug, routine.slug]),
+        act=quiet_act(routine),
     )
 
 

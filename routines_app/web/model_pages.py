@@ -24,12 +24,16 @@ from routines_app.configure.model_keys import (
     routines_using,
     set_price,
 )
+from routines_app.configure.model_words import meanings_of, set_words
 from routines_app.configure.models import (
+    Unusable,
+    UsableModel,
     ask_for_test,
     environment_connections,
     environment_model,
 )
 from routines_app.models import ModelKey
+from routines_app.rules.roster import Tier
 from routines_app.web.access import WorkspaceRequest, in_workspace
 
 log = structlog.get_logger()
@@ -54,6 +58,17 @@ class Way:
     @property
     def given_up(self) -> bool:
         return self.key is not None and self.asked > LOOKS and self.key.tested_at is None
+
+
+@dataclass(frozen=True)
+class Word:
+    """Fast, balanced or deep as the page shows it. `model` None: `why` says what is missing."""
+
+    word: str
+    model: UsableModel | None
+    why: str
+    said: str
+    wrong: str
 
 
 def _way(key: ModelKey, asked: int = 0) -> Way:
@@ -85,7 +100,10 @@ def models(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
 
 
 def _page(
-    request: WorkspaceRequest, problems: Problems | None = None, typed: NewKey | None = None
+    request: WorkspaceRequest,
+    problems: Problems | None = None,
+    typed: NewKey | None = None,
+    wrong_words: Problems | None = None,
 ) -> HttpResponse:
     asked = request.GET.get("asked", "")
     keys = ModelKey.objects.filter(workspace=request.workspace).order_by("created_at")
@@ -103,10 +121,41 @@ def _page(
             "model", flat=True
         ),
         "problems": problems or {},
+        "words": _words(request, wrong_words or {}),
+        "wrong_words": wrong_words or {},
         "typed": typed or NewKey("anthropic", "", ""),
         "may_change": request.membership.may(Role.ADMIN),
     }
-    return render(request, "pages/models.html", context, status=422 if problems else 200)
+    status = 422 if problems or wrong_words else 200
+    return render(request, "pages/models.html", context, status=status)
+
+
+def _words(request: WorkspaceRequest, wrong: Problems) -> list[Word]:
+    """What fast, balanced and deep mean; a word that was typed wrongly stays as it was typed."""
+    return [
+        Word(
+            each.tier.value,
+            each.model if isinstance(each.model, UsableModel) else None,
+            each.model.reason if isinstance(each.model, Unusable) else "",
+            request.POST.get(each.tier.value, each.said) if wrong else each.said,
+            wrong.get(each.tier.value, ""),
+        )
+        for each in meanings_of(request.workspace)
+    ]
+
+
+@in_workspace(Role.ADMIN)
+@require_http_methods(["GET", "POST"])
+def model_words(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
+    """Choose what the words mean; a GET is somebody who reloads."""
+    if request.method == "GET":
+        return redirect("models", workspace_slug)
+    chosen = {tier: str(request.POST[tier.value])[:200] for tier in Tier if tier in request.POST}
+    wrong = set_words(request.workspace, request.user, chosen)
+    if wrong:
+        return _page(request, wrong_words=wrong)
+    messages.success(request, "The words choose so from the next run on.")
+    return redirect("models", workspace_slug)
 
 
 @in_workspace(Role.ADMIN)

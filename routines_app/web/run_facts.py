@@ -61,7 +61,8 @@ def run_facts(run: Run, told: str, streak: int, now: datetime, zone: str) -> lis
         pairs.append(("Refused at", f"{_exact(run.finished_at, zone)}, before anything was spent"))
     agent, version = snapshot.get("agent"), snapshot.get("agent_version")
     if agent:
-        pairs.append(("Agent", f"{agent}, version {version}" if version else str(agent)))
+        said = f"{agent}, version {version}" if version else str(agent)
+        pairs.append(("Agent", f"{said}{_picked(snapshot)}"))
     elif run.routine.agent:
         reached = ", not reached" if is_over(run) else ""
         pairs.append(("Agent", f"{run.routine.agent}{reached}"))
@@ -81,6 +82,12 @@ def run_facts(run: Run, told: str, streak: int, now: datetime, zone: str) -> lis
     rang = told and not told.startswith("Nobody")
     pairs.append(("Rang" if rang else "Told", told))
     return [(name, words) for name, words in pairs if words]
+
+
+def _picked(snapshot: dict[str, object]) -> str:
+    """Who picked the agent, where the routine named nobody."""
+    by, because = snapshot.get("picked_by"), snapshot.get("picked_because")
+    return f", picked by {by}: {because}" if by and because else ""
 
 
 def _definition(run: Run, now: datetime, zone: str) -> str:

@@ -227,6 +227,6 @@ def test_the_roster_names_each_agent_and_whom_it_works_for(
 ) -> None:
     make_routine(workspace, name="Backups", agent=make_agent(workspace, purpose="Runs a command."))
     page = client.get("/w/ada/agents/").content.decode()
-    assert "One agent to ask. One has steady work." in page
+    assert "One to ask. One has steady work." in page
     assert "Runs a command." in page
     assert ">Backups</a>" in page
