@@ -166,8 +166,9 @@ def pieces(template: str) -> Iterator[tuple[str, str]]:
         yield "text", template[at:]
 
 
-def figures(schedule: Schedule) -> str:
-    """A schedule as lists say it, in figures: "Every weekday at 8:00".
+def figures(schedule: Schedule, *, inside: bool = False) -> str:
+    """A schedule as lists say it, in figures: "Every weekday at 8:00"; `inside` a line, without
+    the capital.
 
     Cron that is one of the sentences is said as that sentence.
     """
@@ -177,7 +178,8 @@ def figures(schedule: Schedule) -> str:
     said = "".join(
         words[part] if kind == "blank" else part for kind, part in pieces(_said_when(schedule))
     )
-    return f"{said[:1].upper()}{said[1:]}"
+    first = said[:1].lower() if inside else said[:1].upper()
+    return f"{first}{said[1:]}"
 
 
 @dataclass(frozen=True)
