@@ -193,7 +193,10 @@ def _allowed(act: ActLink, may: May) -> bool:
 
 
 def _made(run: Run) -> Made | None:
-    return made_of(without_escapes(run.body)) if run.body.strip() else None
+    if not run.body.strip():
+        return None
+    script = run.snapshot.get("runtime") == AgentRuntime.SCRIPT
+    return made_of(without_escapes(run.body), keep_lines=script)
 
 
 def deleted_words(routine: Routine, now: datetime, zone: str) -> str:
