@@ -34,7 +34,8 @@ def read_target(
             return None, model
         case {"type": "agent", "agentId": str(key)} if "model" not in target:
             agents = Agent.objects.filter(workspace=workspace, deleted_at__isnull=True)
-            agent = agents.filter(key=_uuid(key)).first()
+            known = _uuid(key)
+            agent = agents.filter(key=known).first() if known else None
             if agent is not None:
                 return agent.pk, ""
             return FieldError("target", "No agent of this workspace has this agentId.")

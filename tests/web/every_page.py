@@ -148,7 +148,6 @@ NO_PAGE = {
     "run_step": "plain text",
     "plan_csv": "a file",
     "plan_ledger_csv": "a file",
-    "usersessions_list": "stands on the person's own page",
     "mfa_login_webauthn": "words for a script",
     "mfa_download_recovery_codes": "a file",
     "mfa_authenticate": "asked between two steps of signing in",
