@@ -13,6 +13,7 @@ from routines_app.agents.line import TICK, Conversation, ModelLine, Reply
 from routines_app.agents.trouble import NO_ANSWER, Trouble
 from routines_app.agents.turn import StepKind, TurnInterrupted
 
+SHOWN_EACH = 1.0  # seconds between two looks at a text that is coming in
 TRIES = {1: "one try", 2: "two tries", 3: "three tries"}
 
 
@@ -68,6 +69,8 @@ class Asking:
         self._tick = tick
         self._ends_at = ends_at
         self._most_output = most_output
+        self._shown = 0  # characters of the answer that is coming in
+        self._shown_at = 0.0
 
     def answer(self, talk: Conversation) -> Answered | GivenUp:
         """The model's answer to a conversation, or why there's none.
@@ -95,8 +98,9 @@ class Asking:
 
     def _try(self, talk: Conversation, reservation: Reservation) -> Reply | Trouble:
         self._journal.begin(StepKind.NOTE, "Asking the model")
+        self._shown = 0
         try:
-            answer = self._line.ask(talk, reservation.max_tokens, self._tick)
+            answer = self._line.ask(talk, reservation.max_tokens, self._listen)
         except TurnInterrupted:
             self._count_broken_off(reservation)
             # A sink says so to each call once a turn has to end; the first one stands.
@@ -116,6 +120,17 @@ class Asking:
         self._journal.tell_spent()
         failpoint("model.after")
         return answer
+
+    def _listen(self) -> None:
+        """While an answer comes in: look whether the turn has to end, and show the text so far."""
+        self._tick()
+        now = clock.monotonic()
+        if now < self._shown_at + SHOWN_EACH:
+            return
+        heard = self._line.heard
+        if len(heard.strip()) > self._shown:
+            self._shown_at, self._shown = now, len(heard.strip())
+            self._journal.streaming(heard.strip())
 
     def _count_broken_off(self, reservation: Reservation) -> None:
         # What was sent will be billed, however little of the answer was heard.

@@ -11,15 +11,16 @@ a second request within an `ask` is refused before it's sent.
 import asyncio
 import concurrent.futures
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from routines_app.agents.budget import Tokens, bytes_of
 from routines_app.agents.guarded import judge_for
+from routines_app.agents.offered import Tool
 from routines_app.agents.providers import http_client, open_model, settings_for
-from routines_app.agents.tools import Tool
 from routines_app.agents.trouble import BROKE_OFF, NO_COUNT, Exchange, Trouble, trouble_of
 from routines_app.agents.turn import ModelConnection
 from routines_app.agents.wording import storable
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 TICK = 0.4  # seconds between looks at whether the turn has to end
 SILENCE = 60.0  # seconds without a byte after which a request is given up
+CLOSING = 0.5  # seconds that a connection may take to close
 LONGEST = 300.0  # seconds that one answer may take, however lively its stream
 
 
@@ -123,9 +125,12 @@ class ModelLine:
         self._longest = longest
         self.exchange = Exchange()
         self._loop = asyncio.new_event_loop()
+        self._lookups = concurrent.futures.ThreadPoolExecutor(2, thread_name_prefix="model-lookup")
+        self._loop.set_default_executor(self._lookups)
         self._thread = threading.Thread(target=self._loop.run_forever, name="model", daemon=True)
         self._client: httpx2.AsyncClient | None = None
         self._model: Model[Any] | None = None
+        self._heard: list[str] = []
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -140,6 +145,8 @@ class ModelLine:
         asyncio.run_coroutine_threadsafe(self._close(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
+        # A name server may keep one of its threads; nobody waits for that either.
+        self._lookups.shutdown(wait=False, cancel_futures=True)
         self._loop.close()
 
     def ask(
@@ -150,7 +157,13 @@ class ModelLine:
         What `tick` raises breaks the request off and passes through.
         """
         self.exchange = Exchange()
+        self._heard = []
         return self._wait(self._ask(conversation, max_tokens), tick)
+
+    @property
+    def heard(self) -> str:
+        """The text of the answer that is coming in, as far as it has come."""
+        return "".join(self._heard)
 
     def _wait(
         self, work: Coroutine[Any, Any, Reply | Trouble], tick: Callable[[], None]
@@ -185,8 +198,9 @@ class ModelLine:
                     model_request_parameters=_parameters(self._tools),
                 ) as stream,
             ):
-                async for _ in stream:
-                    pass
+                heard = self._heard
+                async for event in stream:
+                    heard.extend(_texts(event))
                 return _read(stream.get())
         except Exception as error:
             # Any error of three providers' libraries belongs on the run's row, in plain words.
@@ -201,10 +215,22 @@ class ModelLine:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
         if self._client is not None:
-            async with asyncio.timeout(5):
-                await self._client.aclose()
+            # Whoever doesn't say goodbye in time is left: the turn's end never waits for them.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CLOSING):
+                    await self._client.aclose()
         await self._loop.shutdown_asyncgens()
-        await self._loop.shutdown_default_executor()
+
+
+def _texts(event: object) -> Iterator[str]:
+    """The text that one event of a stream brings: a new part's after a blank line."""
+    from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
+
+    match event:
+        case PartStartEvent(index=index, part=TextPart(content=text)):
+            yield f"\n\n{text}" if index else text
+        case PartDeltaEvent(delta=TextPartDelta(content_delta=text)):
+            yield text
 
 
 def _parameters(tools: tuple[Tool, ...]) -> Any:

@@ -13,6 +13,7 @@ from machines.providers.base import Exit, Provider, Ref
 from routines_app.models import Agent, ModelKey, Routine
 from tests.factories import make_routine
 from tests.fakes.model_provider import Answer, FakeProvider, call, clever, finish
+from tests.fakes.model_wire import Seen
 from tests.runner.conftest import fire_once
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.django_db(transaction=True)]
@@ -33,13 +34,16 @@ def routine_for(machine: Machine, agent: Agent, **fields: Any) -> Routine:
 def test_a_run_that_would_overspend_hits_its_cap_and_keeps_beneath_it(
     machine: Machine, assistant: Agent, fake: FakeProvider, cap: int
 ) -> None:
-    moves = itertools.cycle(
-        (
-            call("run_command", command="seq 2000"),
-            Answer(text="And so on. " * 300, calls=(("run_command", {"command": "seq 400"}),)),
-        )
-    )
-    fake.script = lambda seen: next(moves)
+    numbers = itertools.count()
+
+    def script(seen: Seen) -> Answer:
+        number = next(numbers)
+        if number % 2 == 0:
+            return call("run_command", command=f"seq {2000 + number}")
+        talk = "And so on. " * 300
+        return Answer(text=talk, calls=(("run_command", {"command": f"seq {400 + number}"}),))
+
+    fake.script = script
     run = fire_once(routine_for(machine, assistant, cap=cap, step_limit=500), "k")
     assert run.status == "stop_cost"
     assert fake.meter.billed <= run.spent <= cap

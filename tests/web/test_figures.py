@@ -331,5 +331,5 @@ def test_each_kind_of_run_says_what_its_rows_say(guest: Client, library: Workspa
                 run.routine_id, run.number, run.routine_id, run.number,
             )  # fmt: skip
             words = NUMBERS[quiet] if quiet < len(NUMBERS) else str(quiet)
-            many = "One check" if quiet == 1 else f"{words.capitalize()} checks in a row"
-            assert f"{many} found nothing" in said
+            many = f"{words.capitalize()} checks in a row found nothing"
+            assert (many if quiet > 1 else "The first check in a row that found nothing") in said
