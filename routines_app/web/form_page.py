@@ -11,18 +11,27 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from redis.exceptions import RedisError
 
+from accounts.models import Workspace
 from foundation import clock
 from routines_app.configure.content import FieldError
-from routines_app.configure.models import usable_models
+from routines_app.configure.models import (
+    NONE_CONNECTED,
+    Unusable,
+    UsableModel,
+    assistant_of,
+    model_of_agent,
+    named_model,
+    usable_models,
+)
 from routines_app.configure.validate import free_name
-from routines_app.models import AgentRuntime, Routine
+from routines_app.models import Agent, AgentRuntime, Routine
 from routines_app.producers.manual import run_it_now
 from routines_app.rules.status import LIVE_STATUSES
 from routines_app.web.access import WorkspaceRequest
 from routines_app.web.form_controls import Roster, sentence_controls
 from routines_app.web.form_preview import Usual, preview_of
 from routines_app.web.form_read import choices_at, numbered
-from routines_app.web.form_state import FormState
+from routines_app.web.form_state import MODEL, FormState
 from routines_app.web.form_try import shown_try
 from routines_app.web.routine_page import run_key
 from routines_app.web.routine_rows import typical_of
@@ -147,7 +156,7 @@ def form_context(
         "wrong_sentence": [wrong_at(state, error) for error in in_sentence],
         "preview": preview,
         "script": script,
-        "no_model": agent is not None and not script and not usable_models(request.workspace),
+        "no_model": _without_model(request.workspace, state, agent),
         "agent": agent,
         "focus": _focus(request, state),
         "where": roster.machine(state.machine),
@@ -155,6 +164,21 @@ def form_context(
         "watched": _has_watched(request),
         "key": uuid.uuid4(),
     }
+
+
+def _without_model(workspace: Workspace, state: FormState, agent: Agent | None) -> str:
+    """Who has no model to use now, and why, as a sentence without its end; "" when there is one."""
+    who = agent.name if agent else "Assistant"
+    found: UsableModel | Unusable | None
+    if state.agent.startswith(MODEL):
+        who, found = "It", named_model(workspace, state.agent.removeprefix(MODEL))
+    else:
+        asked = agent or assistant_of(workspace)
+        found = model_of_agent(asked) if asked else None
+    if not isinstance(found, Unusable):
+        return ""
+    why = "" if found == NONE_CONNECTED else f": {found.reason}"
+    return f"{who} has no model to use yet{why}"
 
 
 def _focus(request: WorkspaceRequest, state: FormState) -> str:

@@ -210,9 +210,8 @@ def _too_quiet(known: _Known, said: Sentence | None) -> Needs | None:
 
 
 def _when(routine: Routine) -> str:
-    who = routine.agent.name if routine.agent else "Assistant"
     where = f" on {routine.machine.name}" if routine.machine else ""
-    return f"{figures(routine.schedule)} · {who}{where}"
+    return f"{figures(routine.schedule)} · {routine.who}{where}"
 
 
 def _last(known: _Known) -> Last:

@@ -194,7 +194,7 @@ def spoken_sentence(routine: Routine) -> list[Spoken]:
     """The routine's sentence; each blank leads to its field in the form."""
     schedule = routine.schedule
     words = blank_words(schedule) | {
-        "agent": routine.agent.name if routine.agent else "Assistant",
+        "agent": routine.who,
         "machine": routine.machine.name if routine.machine else "its machine",
         "zone": zones.words(schedule.zone),
     }
