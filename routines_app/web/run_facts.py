@@ -124,7 +124,7 @@ def _lateness(run: Run) -> str:
 
 
 def _script(run: Run) -> bool:
-    return run.snapshot.get("runtime") == AgentRuntime.SCRIPT
+    return bool(run.snapshot.get("runtime") == AgentRuntime.SCRIPT)
 
 
 def _model(run: Run, snapshot: dict[str, object]) -> str:

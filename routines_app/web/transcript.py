@@ -152,7 +152,7 @@ def _line(step: Step, began: datetime, by_cost: bool, all_open: bool) -> Transcr
 def _beside_the_work(step: Step) -> bool:
     """Waking, a note, and a check that found something: one that didn't is what the run was."""
     if step.kind == StepKind.CHECK:
-        return step.facts.get("exit_code") == 0
+        return bool(step.facts.get("exit_code") == 0)
     return step.kind in (StepKind.WOKE, StepKind.NOTE)
 
 
