@@ -270,6 +270,7 @@ CELERY_BEAT_SCHEDULE = {
         ("reap", REAP_SECONDS),
         ("outbox", SWEEP_SECONDS),
         ("care", 30.0),
+        ("quiet", 600.0),
     )
 }
 

@@ -9,7 +9,16 @@ from django.db import IntegrityError, transaction
 from billing.holds import NotEnough, take_hold
 from foundation.failpoints import failpoint
 from routines_app.admission.plan_facts import plan_facts
-from routines_app.configure.models import Unusable, UsableModel, model_for
+from routines_app.agents.routing import Candidate
+from routines_app.configure.candidates import candidates_of
+from routines_app.configure.models import (
+    Unusable,
+    UsableModel,
+    assistant_of,
+    model_for,
+    version_now,
+)
+from routines_app.configure.target import target_of
 from routines_app.fires import Claim
 from routines_app.models import AgentRuntime, Routine, Run
 from routines_app.rules.admission import AdmissionFacts, Admitted, Refused, decide
@@ -24,6 +33,7 @@ class Ready:
 
     run: Run
     model: UsableModel | None
+    candidates: tuple[Candidate, ...] = ()  # whom Assistant may pick; empty when that is settled
 
 
 def admit(claim: Claim) -> Ready | Refused | None:
@@ -80,7 +90,8 @@ def admit(claim: Claim) -> Ready | Refused | None:
             facts = {"other_number": other.number, "other_at": other.queued_at.isoformat()}
         return Refused(RunStatus.SKIP_OVERLAP, facts)
     failpoint("admission.after")
-    return Ready(run, model if isinstance(model, UsableModel) else None)
+    usable = model if isinstance(model, UsableModel) else None
+    return Ready(run, usable, candidates_of(run.routine) if usable else ())
 
 
 def _as_written(run: Run, now: datetime, snapshot: dict[str, Any]) -> None:
@@ -111,12 +122,18 @@ def _facts(run: Run, model: UsableModel | Unusable | None, now: datetime) -> Adm
         and fire.schedule_version != routine.schedule_version,
         machine=machine.name if machine else None,
         machine_gone=machine is not None and machine.deleted_at is not None,
-        agent=routine.agent.name if routine.agent else "Assistant",
+        agent=_who(routine),
         no_model=model.reason if isinstance(model, Unusable) else "",
         limits=plan_facts(run, now),
         waited=(now - fire.due_at).total_seconds(),
         grace=_grace(run),
     )
+
+
+def _who(routine: Routine) -> str:
+    if routine.agent is not None:
+        return routine.agent.name
+    return "It" if routine.model else "Assistant"
 
 
 def _grace(run: Run) -> float | None:
@@ -133,8 +150,8 @@ def _grace(run: Run) -> float | None:
 
 def take_snapshot(routine: Routine, model: UsableModel | None) -> dict[str, Any]:
     """What this run runs with, whatever is edited meanwhile. Money micro-dollars, time seconds."""
-    agent = routine.agent
-    version = agent.versions.filter(number=agent.version).first() if agent else None
+    agent = routine.agent or (None if routine.model else assistant_of(routine.workspace))
+    version = version_now(agent) if agent else None
     return {
         "instructions": routine.instructions,
         "check": routine.check_command,
@@ -144,10 +161,12 @@ def take_snapshot(routine: Routine, model: UsableModel | None) -> dict[str, Any]
         "step_limit": routine.step_limit,
         "conversation": routine.conversation,
         "notify": routine.notify,
-        "agent": agent.name if agent else "Assistant",
+        "agent": agent.name if agent else ("" if routine.model else "Assistant"),
         "agent_version": agent.version if agent else None,
+        "target": target_of(routine),
         "runtime": agent.runtime if agent else AgentRuntime.MODEL.value,
         "persona": version.persona if version else "",
+        "tools": version.tools if version else None,
         "model": model.label if model else "",
         "machine": routine.machine.name if routine.machine else "",
     }

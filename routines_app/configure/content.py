@@ -29,7 +29,10 @@ class Refused:
 class RoutineContent:
     """All that an edit sets. `cap` in micro-dollars; `folder` empty means the routine's own.
 
-    `agent_id` and `machine_id` are of the same workspace; `agent_id` None lets Assistant do it.
+    `agent_id` and `machine_id` are of the same workspace. `model` is `provider/model`: the product
+    itself on that model, with no agent named. With neither, Assistant works out who is needed.
+    `quiet_days` is after how many days without anything useful somebody is told; None: after ten
+    due times, 0: never.
     """
 
     name: str
@@ -44,6 +47,8 @@ class RoutineContent:
     step_limit: int = 100
     conversation: str = "fresh"
     notify: str = "change"
+    model: str = ""
+    quiet_days: int | None = None
 
     def as_json(self) -> dict[str, Any]:
         """What a version keeps."""
@@ -60,6 +65,8 @@ class RoutineContent:
             "step_limit": self.step_limit,
             "conversation": self.conversation,
             "notify": self.notify,
+            "model": self.model,
+            "quiet_days": self.quiet_days,
         }
 
 
@@ -89,4 +96,6 @@ def content_of(routine: Routine) -> RoutineContent:
         step_limit=routine.step_limit,
         conversation=routine.conversation,
         notify=routine.notify,
+        model=routine.model,
+        quiet_days=routine.quiet_days,
     )

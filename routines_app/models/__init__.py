@@ -1,6 +1,6 @@
 """The product's rows."""
 
-from routines_app.models.agent import Agent, AgentRuntime, AgentVersion, ModelKey
+from routines_app.models.agent import Agent, AgentRuntime, AgentVersion, ModelKey, ModelWord
 from routines_app.models.beat import Beat
 from routines_app.models.notice import Delivery, Notice
 from routines_app.models.routine import OnSpan, Routine, RoutineTotals, RoutineVersion, Trigger
@@ -14,6 +14,7 @@ __all__ = [
     "Delivery",
     "Fire",
     "ModelKey",
+    "ModelWord",
     "Notice",
     "OnSpan",
     "Routine",

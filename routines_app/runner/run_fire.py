@@ -28,13 +28,14 @@ from routines_app.agents.turn import (
 )
 from routines_app.fires import Claim, claim_fire, requeue_fire, waiting_fires
 from routines_app.fires.doorbell import ring_for_fires
-from routines_app.models import ModelKey, Run
+from routines_app.models import Run
 from routines_app.rules.admission import Refused
 from routines_app.rules.check import CHECK_SECONDS, CarryOn, EndHere, read_check
 from routines_app.rules.status import RunStatus
 from routines_app.runner import record
 from routines_app.runner.computer import MachineComputer
 from routines_app.runner.ending import Ending
+from routines_app.runner.hand_over import hand_over, note_use
 from routines_app.runner.lease import LeaseKeeper, Why, draining
 from routines_app.runner.memory import files_changed, folder_marks, read_state
 from routines_app.runner.patience import patiently
@@ -182,8 +183,7 @@ def _turn(ready: Ready, computer: MachineComputer, steps: StoredSteps, state: st
     choice = None
     if ready.model is not None:
         choice = ModelChoice(ready.model.connection, ready.model.name, ready.model.price)
-        if ready.model.key_id is not None:
-            ModelKey.objects.filter(pk=ready.model.key_id).update(used_at=database_clock.now())
+        note_use(ready.model.key_id)
     request = TurnRequest(
         run_id=str(run.key),
         routine_name=run.routine.name,
@@ -195,7 +195,10 @@ def _turn(ready: Ready, computer: MachineComputer, steps: StoredSteps, state: st
         max_steps=snapshot["step_limit"],
         persona=snapshot["persona"],
         model=choice,
+        tools=None if snapshot.get("tools") is None else tuple(snapshot["tools"]),
     )
+    if ready.candidates:
+        request = hand_over(request, ready, steps)
     return runtime_for(request).take_turn(request, computer, steps)
 
 

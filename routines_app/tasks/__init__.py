@@ -35,6 +35,14 @@ def outbox() -> None:
     delivery.deliver_waiting()
 
 
+@app.task(name="routines_app.tasks.quiet", expires=300)
+def quiet() -> None:
+    """Tell of routines from which nothing useful comes."""
+    from routines_app import delivery
+
+    delivery.ring_for_quiet()
+
+
 @app.task(name="routines_app.tasks.take_fire")
 def take_fire(fire_id: int) -> None:
     """Take one fire to its row."""

@@ -16,6 +16,7 @@ from routines_app.rules.wording import figures
 from routines_app.web.sentence import code_of, form_template, option_of, pieces
 
 MICRO = 1_000_000
+MODEL = "model:"  # before a `provider/model` that is chosen in place of an agent
 WEEKDAY_CODES = frozenset("0123456")
 
 
@@ -52,6 +53,7 @@ class FormState:
     step_limit: str = "100"
     conversation: str = "fresh"
     notify: str = "change"
+    quiet_days: str = ""
     version: str = ""
     starter: str = ""
     tried: str = ""  # the key of a check that was tried
@@ -82,7 +84,7 @@ _TEXTS = (
     "every", "was", "time", "minute", "window", "window_from", "window_to", "window_days", "day",
     "which", "weekday", "month", "date", "at", "expressions", "zone", "name", "instructions",
     "agent", "machine", "folder", "check_command", "cap", "time_limit", "step_limit",
-    "conversation", "notify", "version", "starter", "tried",
+    "conversation", "notify", "quiet_days", "version", "starter", "tried",
 )  # fmt: skip
 
 
@@ -106,7 +108,7 @@ def state_of(content: RoutineContent, version: int) -> FormState:
         zone=content.schedule.zone,
         name=content.name,
         instructions=content.instructions,
-        agent=str(content.agent_id or ""),
+        agent=MODEL + content.model if content.model else str(content.agent_id or ""),
         machine=str(content.machine_id or ""),
         folder=content.folder,
         check_command=content.check_command,
@@ -115,6 +117,7 @@ def state_of(content: RoutineContent, version: int) -> FormState:
         step_limit=str(content.step_limit),
         conversation=content.conversation,
         notify=content.notify,
+        quiet_days="" if content.quiet_days is None else str(content.quiet_days),
         version=str(version),
     )
     text = replace(text, cap=f"{Decimal(text.cap):.2f}" if _cents(text.cap) else text.cap)

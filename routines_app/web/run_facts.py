@@ -63,7 +63,7 @@ def run_facts(run: Run, told: str, streak: int, now: datetime, zone: str) -> lis
     called = "" if run.requests or not is_over(run) or _script(run) else ", not called"
     if agent:
         named = f"{agent}, version {version}" if version else str(agent)
-        pairs.append(("Agent", f"{named}{called}"))
+        pairs.append(("Agent", f"{named}{called or _picked(snapshot)}"))
     elif run.routine.agent:
         reached = ", not reached" if is_over(run) else ""
         pairs.append(("Agent", f"{run.routine.agent}{reached}"))
@@ -84,6 +84,12 @@ def run_facts(run: Run, told: str, streak: int, now: datetime, zone: str) -> lis
     rang = told and not told.startswith("Nobody")
     pairs.append(("Rang" if rang else "Told", told))
     return [(name, words) for name, words in pairs if words]
+
+
+def _picked(snapshot: dict[str, object]) -> str:
+    """Who picked the agent, where the routine named nobody."""
+    by, because = snapshot.get("picked_by"), snapshot.get("picked_because")
+    return f", picked by {by}: {because}" if by and because else ""
 
 
 def _definition(run: Run, now: datetime, zone: str) -> str:

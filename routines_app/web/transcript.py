@@ -21,7 +21,11 @@ _AT_IT = {
     StepKind.RAN: "Running",
     StepKind.READ: "Reading",
     StepKind.WROTE: "Writing",
+    StepKind.EDITED: "Editing",
     StepKind.LISTED: "Listing",
+    StepKind.SEARCHED: "Searching",
+    StepKind.FETCHED: "Fetching",
+    StepKind.WAITED: "Waiting",
 }
 SHOWN = 4_000  # characters of one step that its page holds; the rest is a click away
 SHOWN_IN_ALL = 48_000  # of all steps together
@@ -31,7 +35,11 @@ _LABELS = {
     StepKind.RAN: "Ran",
     StepKind.READ: "Read",
     StepKind.WROTE: "Wrote",
+    StepKind.EDITED: "Edited",
     StepKind.LISTED: "Listed",
+    StepKind.SEARCHED: "Searched",
+    StepKind.FETCHED: "Fetched",
+    StepKind.WAITED: "Waited",
     StepKind.FINISHED: "Finished",
     StepKind.NOTE: "Note",
 }
@@ -94,6 +102,9 @@ def at_now(run: Run, now: datetime) -> TranscriptLine | None:
     label = _AT_IT.get(str(run.doing.get("kind", "")), "At it")  # type: ignore[call-overload]
     began = run.waking_at or run.queued_at
     offset = _offset((now - began).total_seconds())
+    text = without_escapes(str(run.doing.get("text", "")))
+    if text:  # of the answer that is coming in
+        return TranscriptLine(0, offset, "", without_escapes(title), text, "now", False, True)
     return TranscriptLine(0, offset, label, without_escapes(title), "", "now", True, False)
 
 
@@ -126,7 +137,8 @@ def tally(kinds: Iterable[str]) -> str:
     named = [
         (counts[StepKind.RAN] + counts[StepKind.CHECK], "command", "commands"),
         (counts[StepKind.READ], "file read", "files read"),
-        (counts[StepKind.WROTE], "file written", "files written"),
+        (counts[StepKind.WROTE] + counts[StepKind.EDITED], "file written", "files written"),
+        (counts[StepKind.FETCHED], "page fetched", "pages fetched"),
     ]
     return ", ".join(f"{n:,} {one if n == 1 else many}" for n, one, many in named if n)
 
@@ -190,9 +202,12 @@ def _note(step: Step) -> str:
     shows_code = step.kind == StepKind.CHECK or (step.kind == StepKind.RAN and code != 0)
     if shows_code and isinstance(code, int):
         parts.append(f"exit {code}")
+    status = facts.get("status")
+    if step.kind == StepKind.FETCHED and isinstance(status, int) and status >= 400:
+        parts.append(f"HTTP {status}")
     if step.kind == StepKind.CHECK:
         parts.append(dollars(step.cost))
-    elif step.kind == StepKind.WROTE and isinstance(facts.get("bytes"), int):
+    elif step.kind in (StepKind.WROTE, StepKind.EDITED) and isinstance(facts.get("bytes"), int):
         parts.append(size(cast(int, facts["bytes"])))
     elif step.kind == StepKind.FINISHED and "changed" in facts:
         parts.append("something changed" if facts["changed"] else "nothing changed")
