@@ -23,6 +23,7 @@ from routines_app.web.agent_text import Made, made_of
 from routines_app.web.dates import clock_time, moment_words
 from routines_app.web.memory import DiffLine, memory_diff
 from routines_app.web.progress import meters, track
+from routines_app.web.quiet import quiet_words
 from routines_app.web.routine_page import may_edit, memory_link, read_memory
 from routines_app.web.routine_rows import Typical, typical_of
 from routines_app.web.run_changed import changed_since_it_worked
@@ -181,6 +182,7 @@ def _ended(
         "lately": beside.lately(run, past, now, zone)
         if run.status == RunStatus.NOTHING_TO_DO
         else "",
+        "quiet": quiet_words(routine) if run.status == RunStatus.NOTHING_TO_DO and not gone else "",
         "changed": changed_since_it_worked(run, past, now, zone) if looks else None,
         "higher_caps": beside.higher_caps(run, now) if capped and not gone else [],
         "routine_off": beside.routine_off(run, now, zone) if shape is Shape.RING else "",

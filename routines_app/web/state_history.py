@@ -9,7 +9,7 @@ from itertools import pairwise
 from machines.models import Machine
 from machines.routine_folder import state_file_of
 from routines_app.models import Routine, Run
-from routines_app.rules.status import RunStatus
+from routines_app.rules.status import RunStatus, Shape
 from routines_app.web.memory import first_new_line, lines_changed
 
 SHOWN = 12
@@ -53,7 +53,7 @@ class Edition:
     def failed_first(self) -> bool:
         """Whether the run failed before it wrote anything."""
         unchanged = self.before == self.after
-        return unchanged and not self.by_hand and RunStatus(self.run.status).failed
+        return unchanged and not self.by_hand and RunStatus(self.run.status).shape is Shape.POINT
 
 
 def history_of(machine: Machine, path: str) -> list[Edition] | None:
