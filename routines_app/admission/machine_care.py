@@ -100,7 +100,7 @@ def _free_its_disk(row: Machine) -> None:
     with transaction.atomic():
         held = Machine.objects.select_for_update().get(pk=row.pk)
         move_machine(held, MachineState.ARCHIVED, UNUSED)
-    if _routines_on(held) and begin_restore(held, "A routine was turned on."):
+    if _routines_on(held) and begin_restore(held, "a routine that was turned on"):
         restore_machine(held)
 
 

@@ -110,6 +110,22 @@ def test_a_statement_as_a_file_is_exact(browser_of_owner: Client, ledgered: Work
     assert 'filename="harbour-2027-03-by-routine.csv"' in answer["Content-Disposition"]
 
 
+def test_the_ledger_finds_a_routine_or_a_run(browser_of_owner: Client, ledgered: Workspace) -> None:
+    asked = Run.objects.filter(workspace=ledgered).latest("pk").number
+    page = browser_of_owner.get(f"/w/harbour/plan/ledger/?q={asked}").context["page"]
+    assert page.entries and {each.run.number for each in page.entries} == {asked}
+    page = browser_of_owner.get("/w/harbour/plan/ledger/?q=triage").context["page"]
+    assert {each.run.routine.name for each in page.entries} == {"Inbox triage"}
+
+
+def test_where_no_credit_is_kept_the_ledger_counts_what_was_spent(
+    browser_of_owner: Client, harbour: Workspace
+) -> None:
+    spend(make_run(make_routine(harbour)), 300_000)
+    page = browser_of_owner.get("/w/harbour/plan/ledger/").content.decode()
+    assert 'data-l="Spent so far">$0.30</td>' in page and "Left</th>" not in page
+
+
 def test_each_entry_says_what_was_left_after_it(
     browser_of_owner: Client, ledgered: Workspace
 ) -> None:
