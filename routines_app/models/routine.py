@@ -114,6 +114,11 @@ class Routine(models.Model):
         return Schedule(ScheduleKind(self.schedule_kind), self.schedule_values, self.zone)
 
     @property
+    def who(self) -> str:
+        """Who does it: an agent's name, a model's, or Assistant, which then works that out."""
+        return self.agent.name if self.agent else self.model or "Assistant"
+
+    @property
     def working_folder(self) -> str:
         """Where its check and turn start, beneath the machine's home."""
         return self.folder or self.memory_folder

@@ -162,7 +162,7 @@ def _one(request: WorkspaceRequest, machine: Machine, problem: str = "") -> Http
     now = clock.now()
     if MachineState(machine.state).cold:
         return _one_cold(request, machine, problem, now)
-    disk, allowed, trouble = _disk(machine)
+    disk, allowed, trouble = disk_of(machine)
     spans, earlier = spans_shown(machine, now, every=request.GET.get("woken") == "all")
     waiting = Run.objects.filter(machine=machine, status=RunStatus.QUEUED).count()
     running = live_run_on(machine)
@@ -210,7 +210,7 @@ def _one_cold(
     return render(request, "pages/machine_cold.html", context, status=409 if problem else 200)
 
 
-def _disk(machine: Machine) -> tuple[int, int | None, str]:
+def disk_of(machine: Machine) -> tuple[int, int | None, str]:
     """Bytes that its disk holds and may hold, or else why that can't be told; wakes nothing."""
     if not machine.ref:
         return 0, None, ""

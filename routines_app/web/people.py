@@ -6,7 +6,6 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from allauth.mfa.models import Authenticator
-from django.conf import settings
 from django.contrib import messages
 from django.db.models import Count, Exists, OuterRef, Q
 from django.http import Http404, HttpResponse
@@ -150,8 +149,7 @@ def _made(request: WorkspaceRequest, made: Invited | NotInvited) -> HttpResponse
     request.session[MADE] = {
         "email": made.invitation.email,
         "link": link_of(made),
-        "sent": not settings.EMAIL_TO_LOG and send_invitation(made),
-        "no_mail": settings.EMAIL_TO_LOG,
+        "letter": send_invitation(made).value,
     }
     return redirect("people", request.workspace.slug)
 
