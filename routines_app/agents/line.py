@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
 TICK = 0.4  # seconds between looks at whether the turn has to end
+MOST_TOKENS = 1_000_000_000  # of one request; a greater count is a provider's mistake
 SILENCE = 60.0  # seconds without a byte after which a request is given up
 LONGEST = 300.0  # seconds that one answer may take, however lively its stream
 
@@ -236,6 +237,10 @@ def _read(response: "ModelResponse") -> Reply | Trouble:
         return Trouble(BROKE_OFF, "The answer ended without its closing mark.", partial=partial)
     if usage.unmeasured_requests or usage.input_tokens <= 0:
         return Trouble(NO_COUNT, "Its answer came without a count of tokens.", partial=partial)
+    plain = usage.input_tokens - usage.cache_read_tokens - usage.cache_write_tokens
+    counts = (plain, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
+    if min(counts) < 0 or max(counts) > MOST_TOKENS:
+        return Trouble(NO_COUNT, "Its count of tokens can’t be true.", partial=partial)
     parts: list[Said | Called] = []
     heft = 0
     for part in response.parts:
