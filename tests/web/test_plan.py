@@ -14,9 +14,9 @@ from billing.holds import take_hold
 from billing.ledger import charge_run, grant_credit, refund_run
 from billing.models import Account, LedgerEntry
 from billing.move_plan import move_plan
-from routines_app.models import AgentRuntime, Run
+from routines_app.models import Run
 from routines_app.rules.status import RunStatus
-from tests.factories import NOON, make_agent, make_member, make_routine, make_run
+from tests.factories import NOON, make_member, make_routine, make_run
 
 pytestmark = pytest.mark.django_db
 
@@ -39,7 +39,7 @@ def spend(run: Run, micro: int, *, at: datetime | None = None, ours: bool = Fals
 def ledgered(harbour: Workspace) -> Workspace:
     """Two routines with runs in two months, one of them refunded."""
     move_plan(harbour, "pro")
-    writer = make_agent(harbour, "Writer", AgentRuntime.MODEL)
+    writer = harbour.agents.get(slug="writer")
     triage = make_routine(harbour, name="Inbox triage", slug="triage", agent=writer)
     brief = make_routine(harbour, name="Morning brief", slug="brief", agent=writer)
     for days, micro in ((1, 1_234_567), (2, 40_001), (40, 5_000_000)):
