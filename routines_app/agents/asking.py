@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from foundation import clock
 from foundation.failpoints import failpoint
+from routines_app.agents.answer import Reply
 from routines_app.agents.budget import MAX_OUTPUT, Reservation, TurnBudget
 from routines_app.agents.journal import Journal
-from routines_app.agents.line import TICK, Conversation, ModelLine, Reply
+from routines_app.agents.line import TICK, Conversation, ModelLine
 from routines_app.agents.trouble import NO_ANSWER, Trouble
 from routines_app.agents.turn import StepKind, TurnInterrupted
 
@@ -68,9 +69,9 @@ class Asking:
         self._pauses = pauses
         self._tick = tick
         self._ends_at = ends_at
-        self._most_output = most_output
         self._shown = 0  # characters of the answer that is coming in
         self._shown_at = 0.0
+        self._most_output = most_output
 
     def answer(self, talk: Conversation) -> Answered | GivenUp:
         """The model's answer to a conversation, or why there's none.

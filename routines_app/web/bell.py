@@ -1,8 +1,8 @@
 """The bell: what rang, in the runs' own sentences, as a page and as a panel over any page."""
 
 import uuid
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
 from itertools import groupby
 
 from django.contrib import messages
@@ -24,7 +24,7 @@ from routines_app.rules.status import Shape
 from routines_app.web.access import WorkspaceRequest, in_workspace
 from routines_app.web.acts import ActLink
 from routines_app.web.acts_now import act_now
-from routines_app.web.dates import clock_time, count_words, day_heading, day_of
+from routines_app.web.dates import axis_day, clock_time, count_words, day_heading, day_of
 from routines_app.web.failures import Failure, failures_of, turned_itself_off
 from routines_app.web.pulse import is_tick, ticking
 from routines_app.web.quiet import quiet_act, sentence_of_quiet
@@ -159,8 +159,9 @@ def bell_list(request: WorkspaceRequest, most: int, before: datetime | None) -> 
     needed = _loaded(needing, most) if before is None else []
     marked = {notice.pk for notice in needed}
     items = _items(request, [*needed, *(each for each in shown if each.pk not in marked)], new, now)
-    groups = [BellGroup("Needs someone", items[: len(needed)])] if needed else []
     today = day_of(now, person.zone)
+    waiting = [_dated(item, today, person.zone) for item in items[: len(needed)]]
+    groups = [BellGroup("Needs someone", waiting)] if waiting else []
     groups += [
         BellGroup(day_heading(day, today), list(each))
         for day, each in groupby(
@@ -174,6 +175,12 @@ def bell_list(request: WorkspaceRequest, most: int, before: datetime | None) -> 
         bool(new),
         shown[-1].rung_at if len(found) > most else None,
     )
+
+
+def _dated(item: BellItem, today: date, zone: str) -> BellItem:
+    """An item that stands beneath no day: its time has the day with it, unless that is today."""
+    day = day_of(item.rung_at, zone)
+    return item if day == today else replace(item, time=f"{axis_day(day, today)}, {item.time}")
 
 
 def headline(waiting: int, any_rang: bool) -> str:

@@ -78,7 +78,8 @@ def failures_of(runs: Sequence[Run], now: datetime, zone: str) -> dict[int, list
 def carried_on(rest: str) -> str:
     """The rest of a sentence as it follows a dash: without its stop, and small where it begins
     with a word of ours."""
-    return _small(rest.removesuffix(".").removeprefix("Running "))
+    said = rest.removesuffix(".").removeprefix("Running ")
+    return _small(said.replace("It looked, and nothing had changed", "nothing new", 1))
 
 
 def _small(said: str) -> str:

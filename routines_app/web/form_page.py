@@ -118,7 +118,8 @@ def show_form(
     conflict: Conflict | None = None,
 ) -> HttpResponse:
     """The whole page; 422 when something has to be fixed."""
-    context = form_context(request, roster, state, _at_their_blanks(errors or []), routine)
+    listed = sorted(_at_their_blanks(errors or []), key=_down_the_page)
+    context = form_context(request, roster, state, listed, routine)
     context["conflict"] = conflict
     context["try"] = shown_try(request, state, roster)
     return render(request, "routines/form.html", context, status=422 if errors else 200)
@@ -225,6 +226,19 @@ def _usual(script: bool, routine: Routine | None) -> Usual:
     typical = typical_of([routine.pk]).get(routine.pk) if routine else None
     totals = getattr(routine, "totals", None) if routine else None
     return Usual(script, typical.spent if typical else None, totals.runs if totals else 0)
+
+
+_BELOW_THE_SENTENCE = (
+    "instructions", "name", "written", "check_command", "folder",
+    "cap", "time_limit", "step_limit", "conversation", "notify", "quiet_days",
+)  # fmt: skip
+
+
+def _down_the_page(error: FieldError) -> int:
+    """Where its field stands: the sentence's blanks come first, and keep their own order."""
+    if error.field not in _BELOW_THE_SENTENCE:
+        return -1
+    return _BELOW_THE_SENTENCE.index(error.field)
 
 
 def _at_their_blanks(errors: list[FieldError]) -> list[FieldError]:

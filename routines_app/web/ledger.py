@@ -31,6 +31,11 @@ class Entry:
     left: int
 
     @property
+    def spent(self) -> int:
+        """All that was spent until it, where no credit is kept to be left."""
+        return -self.left
+
+    @property
     def kind(self) -> str:
         """What kind it is, in words."""
         return KINDS.get(self.row.kind, self.row.kind.capitalize())

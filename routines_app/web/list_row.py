@@ -253,7 +253,7 @@ def _first_words(routine: Routine, now: datetime, zone: str) -> str:
 def _small(last: Run, sentence: Sentence, now: datetime, zone: str) -> str:
     if not is_over(last):
         if last.waking_at is None:
-            return sentence.second
+            return sentence.second.removesuffix(".")
         return f"{took(int(elapsed(last, now)))} so far · {dollars(last.spent)} so far"
     ended = last.finished_at or last.queued_at
     parts = [recently(ended, now, zone), dollars(paid(last))]

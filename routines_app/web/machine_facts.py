@@ -18,6 +18,8 @@ from routines_app.rules.zones import as_zone
 from routines_app.web.day import Awake, Day, day_of
 
 MOST_MARKS = 96  # wakings ahead that are drawn for one routine; more would be one grey bar
+SHOWN_WAKINGS = 30
+SHOWN_TODAY = 100
 LEAD = timedelta(seconds=90)  # a run may be admitted this long before its machine's span begins
 
 
@@ -96,6 +98,16 @@ def _still_due(machine: Machine, now: datetime, end: datetime) -> list[datetime]
         found.update(instants[:: len(instants) // MOST_MARKS + 1])
     zone = as_zone("UTC")
     return [datetime.fromtimestamp(at, zone) for at in sorted(found)]
+
+
+def spans_shown(machine: Machine, now: datetime, *, every: bool) -> tuple[list[AwakeSpan], bool]:
+    """Those of today in the viewer's zone, the newest first, or the last of all; and whether there
+    are earlier ones than today's."""
+    start, _ = day_bounds(now)
+    spans = machine.spans.order_by("-started_at")
+    today = Q(started_at__gte=start) | Q(ended_at__isnull=True) | Q(ended_at__gte=start)
+    shown = spans[:SHOWN_WAKINGS] if every else spans.filter(today)[:SHOWN_TODAY]
+    return list(shown), spans.exclude(today).exists()
 
 
 def what_woke_it(machine: Machine, spans: Sequence[AwakeSpan], now: datetime) -> list[Waking]:

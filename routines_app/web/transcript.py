@@ -153,12 +153,19 @@ def _line(step: Step, began: datetime, by_cost: bool, all_open: bool) -> Transcr
         title=without_escapes(_title(step)),
         content=without_escapes((step.content or step.title) if said else step.content),
         note="outcome not known" if unknown else _figure(step, by_cost and not said),
-        mute=unknown or step.kind in (StepKind.WOKE, StepKind.CHECK, StepKind.NOTE),
+        mute=unknown or _beside_the_work(step),
         open=step.kind == StepKind.CHECK
         or bool(step.facts.get("interrupted"))
         or bool(step.facts.get("exit_code"))
         or (all_open and step.kind == StepKind.RAN),
     )
+
+
+def _beside_the_work(step: Step) -> bool:
+    """Waking, a note, and a check that found something: one that didn't is what the run was."""
+    if step.kind == StepKind.CHECK:
+        return bool(step.facts.get("exit_code") == 0)
+    return step.kind in (StepKind.WOKE, StepKind.NOTE)
 
 
 def _label(step: Step, unknown: bool) -> str:
@@ -195,6 +202,9 @@ def _note(step: Step) -> str:
     shows_code = step.kind == StepKind.CHECK or (step.kind == StepKind.RAN and code != 0)
     if shows_code and isinstance(code, int):
         parts.append(f"exit {code}")
+    status = facts.get("status")
+    if step.kind == StepKind.FETCHED and isinstance(status, int) and status >= 400:
+        parts.append(f"HTTP {status}")
     if step.kind == StepKind.CHECK:
         parts.append(dollars(step.cost))
     elif step.kind in (StepKind.WROTE, StepKind.EDITED) and isinstance(facts.get("bytes"), int):

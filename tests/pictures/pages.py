@@ -109,9 +109,7 @@ def _arguments(name: str, parts: set[str]) -> dict[str, object] | None:
         "step": 1,
     }
     if name == "deleted_routine":
-        known["slug"] = Routine.objects.get(
-            workspace__slug=FULL.slug, name=cast.LAPTOPS.name
-        ).slug
+        known["slug"] = Routine.objects.get(workspace__slug=FULL.slug, name=cast.LAPTOPS.name).slug
     if name.startswith("agent") and "slug" in parts:
         known["slug"] = Agent.objects.filter(workspace__slug=FULL.slug, slug="reader").get().slug
     if not parts <= known.keys():

@@ -35,7 +35,7 @@ def workspace(client: Client, db: None) -> Workspace:
         (["awake", "awake", "suspending"], "All three are awake."),
         (
             ["asleep", "awake", "archived", "asleep"],
-            "One is awake. Two are asleep. One is in cold storage.",
+            "One is awake. Three are asleep, one of them cold.",
         ),
     ],
 )
@@ -65,7 +65,7 @@ def test_a_machine_says_its_state_since_when_why_and_what_wakes_it_next(
         ended_at=clock.now() - timedelta(minutes=2),
         woken_by="Morning brief",
     )
-    for path in ("", "harbour-1/"):
+    for path in ("", "harbour-1/?woken=all"):
         page = client.get(f"/w/ada/machines/{path}").content.decode()
         assert "Asleep</span> since" in page
         assert "Ada stopped it." in page
@@ -182,6 +182,23 @@ def test_a_machine_says_what_woke_it_who_asked_and_what_it_cost(
     assert f'href="/w/ada/routines/triage/runs/{run.number}/">Inbox triage</a>' in page
     assert f'data-l="Asked by">{ada}</td>' in page
     assert page.count("$0.09") == 3  # of the waking, today and this month
+
+
+def test_a_machine_shows_what_woke_it_today_and_earlier_when_asked(
+    client: Client, workspace: Workspace
+) -> None:
+    machine = make_machine(workspace)
+    began = clock.now() - timedelta(days=3)
+    until = began + timedelta(minutes=5)
+    AwakeSpan.objects.create(
+        machine=machine, started_at=began, ended_at=until, woken_by="Morning brief"
+    )
+    page = client.get("/w/ada/machines/harbour-1/").content.decode()
+    assert "What woke it today</h2>" in page and "Nothing has woken it today." in page
+    assert 'href="?woken=all#woken">Earlier</a>' in page and "Morning brief" not in page
+    page = client.get("/w/ada/machines/harbour-1/?woken=all").content.decode()
+    assert "What woke it</h2>" in page and "Morning brief" in page
+    assert 'href="?#woken">Today</a>' in page
 
 
 def test_no_more_machines_than_the_plan_covers(client: Client, workspace: Workspace) -> None:

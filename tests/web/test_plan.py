@@ -21,6 +21,9 @@ from tests.factories import NOON, make_member, make_routine, make_run
 pytestmark = pytest.mark.django_db
 
 
+FORMULAS = ("=cmd()", "=1+cmd|'/C calc'!A0", "-1+cmd|'/C calc'!A0", "+44 1", "@sum(1)")
+
+
 @pytest.fixture(autouse=True)
 def _at_noon() -> object:
     with time_machine.travel(NOON, tick=False) as traveller:
@@ -100,13 +103,14 @@ def test_a_past_month_has_its_own_statement(browser_of_owner: Client, ledgered: 
 
 
 def test_a_statement_as_a_file_is_exact(browser_of_owner: Client, ledgered: Workspace) -> None:
-    make_routine(ledgered, name="=cmd()", slug="formula")
+    for number, name in enumerate(FORMULAS):
+        make_routine(ledgered, name=name, slug=f"formula-{number}")
     answer = browser_of_owner.get("/w/harbour/plan/statement.csv?by=routine&month=2027-03")
     rows = list(csv.reader(io.StringIO(answer.content.decode())))
     assert ["Inbox triage", "2", "1.274568"] in rows
     assert ["Refunded", "1", "-0.070000"] in rows
     assert rows[-1] == ["Together", "4", "1.574568"]
-    assert "'=cmd()" in [row[0] for row in rows]
+    assert {f"'{name}" for name in FORMULAS} <= {row[0] for row in rows}
     assert 'filename="harbour-2027-03-by-routine.csv"' in answer["Content-Disposition"]
 
 

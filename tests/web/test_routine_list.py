@@ -26,6 +26,7 @@ LIST = "/w/harbour/routines/"
     [
         (5, 1, 1, "Five are keeping time.", "One needs you."),
         (6, 0, 0, "All six are keeping time.", ""),
+        (2, 0, 0, "Both are keeping time.", ""),
         (6, 0, 1, "Six are keeping time.", ""),
         (1, 0, 0, "One is keeping time.", ""),
         (1, 2, 0, "One is keeping time.", "Two need you."),

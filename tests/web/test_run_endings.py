@@ -229,7 +229,7 @@ def test_how_near_it_was_to_turning_itself_off(browser_of_owner: Client, routine
     make_run(routine, turn_at=NOON)
     assert "One failure in a row. Five would turn it off." in page_of(browser_of_owner, first)
     assert "Two failures in a row. Five would turn it off." in page_of(browser_of_owner, second)
-    assert "The five in a row: 2 of five" in page_of(browser_of_owner, second)
+    assert "The five in a row: 2 of 5" in page_of(browser_of_owner, second)
 
 
 def test_a_run_that_was_broken_off_says_what_is_certain(

@@ -108,7 +108,6 @@ _ATTACHMENT = Work(
         works.ran("python3 tools/mail.py --since last", "23 messages", 4.0, read=5100, written=240),
         works.read("mail/4711/annual-report.pdf", 9_840, read=61_000, written=210),
         works.read("mail/4711/annual-report.pdf", 9_840, read=102_000, written=260),
-        Line(_NOTE, "The next request could cost more than is left of the cap, so it ended here."),
     ),
     body="Read so far: 22 messages, none of which needs an answer today.\n",
     files=1,
@@ -150,8 +149,8 @@ _S = RunStatus
 
 _SPECIAL: dict[str, dict[int, Outcome]] = {
     cast.BRIEFING.name: {
-        2: Outcome(_S.STOP_COST, {"doing": "reading mail/4711/annual-report.pdf"}, seconds=402,
-                   work=_ATTACHMENT),
+        2: Outcome(_S.STOP_COST, {"doing": "reading mail/4711/annual-report.pdf",
+                                  "next_worst": 340_000}, seconds=402, work=_ATTACHMENT),
         4: Outcome(_S.FAIL_MODEL, {"variant": "didn’t answer after three tries"}, seconds=182,
                    work=_NO_ANSWER),
         7: Outcome(_S.FAIL_EMPTY, {"variant": "gave an empty answer"}, seconds=71),

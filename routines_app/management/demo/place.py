@@ -126,7 +126,7 @@ def staff(workspace: Workspace, guest: User, colleague: User, hand: Hand, born: 
         last_four="demo",
         added_by=guest,
         test_ok=True,
-        test_answer="It answered in 0.8s.",
+        test_answer="house-model answered in 0.8s, one request, <$0.01",
         tested_at=born + timedelta(hours=4),
     )
 
