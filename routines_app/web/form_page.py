@@ -188,7 +188,7 @@ def _focus(request: WorkspaceRequest, state: FormState) -> str:
             return numbered("times", len(state.times) - 1)
         case "cron" | "both":
             return "expressions"
-        case "sentence" | "plain":
+        case "sentence" | "plain" | "read":
             return "every"
     return ""
 
