@@ -25,7 +25,7 @@ from routines_app.configure.connectors import (
 )
 from routines_app.models import Connector, ConnectorState, Routine
 from routines_app.rules.reasons import number_word
-from routines_app.web.access import WorkspaceRequest, in_workspace
+from routines_app.web.access import WorkspaceRequest, in_workspace, role_too_low
 
 log = structlog.get_logger()
 LOOKS = 60  # one a second, until an app's answer is given up
@@ -187,7 +187,9 @@ def app_tools(request: WorkspaceRequest, workspace_slug: str, key: str) -> HttpR
     """An app's tools; an admin says which of them change things."""
     app = _app(request, key)
     may_change = request.membership.may(Role.ADMIN)
-    if request.method == "POST" and may_change:
+    if request.method == "POST":
+        if not may_change:
+            return role_too_low(request, Role.ADMIN)
         said = request.POST.getlist("tool")
         names = [tool["name"] for tool in app.tools]
         chosen = dict(zip(names, said, strict=False)) if len(said) == len(names) else {}
