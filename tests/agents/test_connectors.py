@@ -27,9 +27,9 @@ def nothing() -> None:
     """No reason to stop."""
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[McpApp]:
-    with McpApp() as app:
+@pytest.fixture(scope="module", params=["newer", "older"])
+def running(request: pytest.FixtureRequest) -> Iterator[McpApp]:
+    with McpApp(older=request.param == "older") as app:
         yield app
 
 
@@ -37,6 +37,7 @@ def running() -> Iterator[McpApp]:
 def helpdesk(running: McpApp) -> McpApp:
     """The app, as new."""
     running.asked.clear()
+    running.methods.clear()
     running.done.clear()
     running.answer = "Ticket 7: the printer is on fire."
     return running
@@ -199,6 +200,13 @@ def test_a_slow_call_ends_at_its_limit_and_the_session_goes_on(helpdesk: McpApp)
         assert isinstance(found, AppTrouble) and "may have been done all the same" in found.sentence
         answer = apps.call("helpdesk__find_ticket", {"words": "a"}, 20.0, nothing)
         assert isinstance(answer, AppAnswer)
+
+
+def test_a_session_is_closed_at_the_end(helpdesk: McpApp) -> None:
+    with OpenApps((app_at(helpdesk.address),)) as apps:
+        assert apps.open_required(nothing) is None
+        assert "DELETE" not in helpdesk.methods
+    assert ("DELETE" in helpdesk.methods) is helpdesk.older
 
 
 def test_a_refused_sign_in_is_told_apart(helpdesk: McpApp) -> None:

@@ -10,6 +10,7 @@ import uvicorn
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 READS = ToolAnnotations(read_only_hint=True)
@@ -19,15 +20,17 @@ SECRET = "Bearer canary-7f3a"
 class McpApp:
     """The server; a context manager. `asked` holds each request's headers, `done` the calls.
 
-    It turns away whoever doesn't send SECRET, unless `open_to_all`; `answer` is what find_ticket
-    answers, and `slow` the seconds that `wait` takes.
+    It turns away whoever doesn't send SECRET; `answer` is what find_ticket
+    answers, and `slow` the seconds that `wait` takes. `older`: it speaks only the protocol that
+    begins with a handshake and keeps a session.
     """
 
-    def __init__(self, *, open_to_all: bool = False) -> None:
+    def __init__(self, *, older: bool = False) -> None:
         self.answer = "Ticket 7: the printer is on fire."
         self.slow = 30.0
-        self.open_to_all = open_to_all
+        self.older = older
         self.asked: list[dict[str, str]] = []
+        self.methods: list[str] = []
         self.done: list[tuple[str, str]] = []
         self._listening = socket.socket()
         self._listening.bind(("127.0.0.1", 0))
@@ -92,8 +95,12 @@ class McpApp:
             if scope["type"] == "http":
                 headers = {name.decode(): value.decode() for name, value in scope["headers"]}
                 self.asked.append(headers)
-                if not self.open_to_all and headers.get("authorization") != SECRET:
-                    await send({"type": "http.response.start", "status": 401, "headers": []})
+                self.methods.append(scope["method"])
+                newer = headers.get("mcp-protocol-version", "") in MODERN_PROTOCOL_VERSIONS
+                refused = headers.get("authorization") != SECRET
+                if refused or (self.older and newer):
+                    status = 401 if refused else 400
+                    await send({"type": "http.response.start", "status": status, "headers": []})
                     await send({"type": "http.response.body", "body": b""})
                     return
             await inner(scope, receive, send)
