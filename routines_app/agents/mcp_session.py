@@ -32,6 +32,7 @@ MOST_TOOLS = 100
 MOST_PAGES = 20
 MOST_SCHEMA = 10_000  # characters of one tool's schema
 DESCRIBED = 1_000  # characters of one tool's description
+SECRET_FROM = 8  # characters: a shorter value of a header may be an ordinary word
 LONGEST_TOOL = 128  # characters of a tool's own name
 
 SIGN_IN = "It refused the sign-in."
@@ -133,9 +134,11 @@ class McpSession:
         """Call a tool by its own name."""
         assert self._client is not None
         found = await self._ask(self._client.call_tool(tool, arguments), seconds)
-        if isinstance(found, AppTrouble | AppAnswer):
+        if isinstance(found, AppTrouble):
             return found
-        return AppAnswer(_text(found), failed=bool(found.is_error))
+        if not isinstance(found, AppAnswer):
+            found = AppAnswer(_text(found), failed=bool(found.is_error))
+        return AppAnswer(_without_secrets(found.text, self._server), found.failed)
 
     async def _hold(self) -> Exception | None:
         """Hold the session from beginning to end, as one task: the library ties it to one."""
@@ -340,6 +343,15 @@ def _text(result: Any) -> str:
     if not said and result.structured_content is not None:
         said = json.dumps(result.structured_content, ensure_ascii=False)
     return storable(said)
+
+
+def _without_secrets(text: str, server: AppServer) -> str:
+    """A text without what was sent to sign in, which an app may send back."""
+    for _, value in server.headers:
+        for secret in (value, value.rpartition(" ")[2]):
+            if len(secret) >= SECRET_FROM:
+                text = text.replace(secret, "•••")
+    return text
 
 
 def _part(block: Any) -> str:

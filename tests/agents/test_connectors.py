@@ -15,7 +15,7 @@ from routines_app.agents.model import ModelRuntime
 from routines_app.agents.offered import TOOLS
 from routines_app.agents.tools import TOLD
 from routines_app.agents.turn import StepKind, TurnInterrupted, TurnOutcome
-from tests.agents.support import KeptSteps, choice_of, request
+from tests.agents.support import PROVIDERS, KeptSteps, choice_of, request
 from tests.agents.test_hostile import ATTACKS, CANARY, assert_data_alone
 from tests.fakes.computer import FolderComputer
 from tests.fakes.mcp_app import SECRET, McpApp
@@ -67,6 +67,12 @@ def take(
 ) -> TurnOutcome:
     wanted = request(model=choice_of(fake, "anthropic"), apps=apps, **more)
     return ModelRuntime().take_turn(wanted, FolderComputer(tmp_path), steps)
+
+
+def ticket(seen: Seen) -> Answer:
+    if not seen.results:
+        return call("helpdesk__find_ticket", words="printer")
+    return finish("Found it.")
 
 
 def test_its_tools_are_listed_with_what_they_change_and_its_headers_are_sent(
@@ -163,6 +169,33 @@ def test_a_hostile_answer_is_data_and_bounded(helpdesk: McpApp, tmp_path: Path) 
     assert len(fake.seen[-1].results[-1]) < TOLD + 500
     assert len(steps.steps[0].content) < 25_000
     assert CANARY in steps.steps[0].content
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_every_provider_is_offered_the_tools_of_apps(
+    helpdesk: McpApp, tmp_path: Path, provider: str
+) -> None:
+    with (
+        FakeProvider(ticket) as fake,
+        OpenApps((app_at(helpdesk.address, listed(helpdesk)),)) as apps,
+    ):
+        wanted = request(model=choice_of(fake, provider), apps=apps)
+        outcome = ModelRuntime().take_turn(wanted, FolderComputer(tmp_path), KeptSteps())
+    assert (outcome.code, fake.problems) == ("done_changed", [])
+    assert helpdesk.done == [("find_ticket", "printer")]
+    assert helpdesk.answer in fake.seen[-1].results[-1]
+
+
+def test_a_sign_in_that_is_sent_back_is_not_passed_on(helpdesk: McpApp, tmp_path: Path) -> None:
+    helpdesk.answer = f"You sent {SECRET}, that is {SECRET.removeprefix('Bearer ')}."
+    steps = KeptSteps()
+    with (
+        FakeProvider(ticket) as fake,
+        OpenApps((app_at(helpdesk.address, listed(helpdesk)),)) as apps,
+    ):
+        take(tmp_path, fake, steps, apps)
+    assert steps.steps[0].content == "You sent •••, that is •••."
+    assert "canary" not in str([seen.body for seen in fake.seen])
 
 
 def test_an_answer_of_too_many_bytes_is_not_read_and_the_next_call_works(
