@@ -9,6 +9,7 @@ from accounts.models import Role
 from foundation import clock
 from machines.lifecycle import MachineState
 from routines_app.agents.turn import StepKind
+from routines_app.configure.apps import missing_app
 from routines_app.configure.models import Unusable, model_for
 from routines_app.fires import place_in_line
 from routines_app.models import AgentRuntime, Routine, Run, Step
@@ -233,7 +234,9 @@ def reason_holds(run: Run) -> bool:
             return machine is None or machine.deleted_at is not None
         case RunStatus.SKIP_NO_MODEL:
             return isinstance(model_for(routine), Unusable)
-        case RunStatus.SKIP_CONNECTOR | RunStatus.FAIL_NO_GRANT | RunStatus.STOP_DELETED:
+        case RunStatus.SKIP_CONNECTOR:
+            return missing_app(routine) is not None
+        case RunStatus.FAIL_NO_GRANT | RunStatus.STOP_DELETED:
             return True
         case _:
             return False

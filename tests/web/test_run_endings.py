@@ -75,6 +75,7 @@ LEADS_TO: dict[str, Check] = {
     "Change its script": lambda page, routine: 'id="instructions"' in page,
     "Choose another machine": lambda page, routine: 'id="machine"' in page,
     "Change plan": lambda page, routine: "Plan" in page,
+    "Connect it": lambda page, routine: "Connect an app" in page,
     "Connect a model": lambda page, routine: "Connect it" in page,
     "See the output": lambda page, routine: 'id="how"' in page and "it said so" in page,
     "See what failed": lambda page, routine: "<h1" in page and "Brief" in page,
@@ -84,7 +85,6 @@ LEADS_TO: dict[str, Check] = {
     "See what was running": lambda page, routine: "Run 1." in plain(page),
 }
 OFFERS_NOTHING = {  # nothing to put right, or nothing here to put it right with
-    RunStatus.SKIP_CONNECTOR,
     RunStatus.FAIL_NO_GRANT,
     RunStatus.STOP_DELETED,
 }
