@@ -562,7 +562,7 @@ def test_the_date_of_once_is_in_its_zone() -> None:
 def test_an_agent_without_a_model_is_said_before_it_is_saved(
     browser_of_owner: Client, harbour: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("routines_app.web.form_page.usable_models", lambda _: [])
+    monkeypatch.setattr("routines_app.configure.models.ways_of", lambda _: [])
     start = fields_of(browser_of_owner.get(NEW).content.decode())
     assert start["agent"] == str(Agent.objects.get(slug="script").pk)
     model = str(Agent.objects.get(slug="assistant").pk)
