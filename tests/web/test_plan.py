@@ -14,9 +14,9 @@ from billing.holds import take_hold
 from billing.ledger import charge_run, grant_credit, refund_run
 from billing.models import Account, LedgerEntry
 from billing.move_plan import move_plan
-from routines_app.models import Run
+from routines_app.models import AgentRuntime, Run
 from routines_app.rules.status import RunStatus
-from tests.factories import NOON, make_member, make_routine, make_run
+from tests.factories import NOON, make_agent, make_member, make_routine, make_run
 
 pytestmark = pytest.mark.django_db
 
