@@ -58,6 +58,10 @@ def invite(membership: Membership, email: str, role: str, now: datetime) -> Invi
     if workspace.memberships.filter(user__email=address).exists():
         return NotInvited("email", "They are here already. Their role is in the table above.")
     with transaction.atomic():
+        # Locked, so that whoever loses the right meanwhile leaves no link behind.
+        held = Membership.objects.select_for_update().filter(pk=membership.pk).first()
+        if held is None or not held.may(Role.ADMIN):
+            return NotInvited("", "Only an admin may invite somebody. Ask one.")
         open_ones = Invitation.objects.select_for_update().filter(
             workspace=workspace, used_at__isnull=True, taken_back_at__isnull=True
         )
@@ -96,6 +100,20 @@ def take_back(membership: Membership, key: uuid.UUID, now: datetime) -> Invitati
     )
     open_ones.filter(taken_back_at__isnull=True).update(taken_back_at=now)
     return open_ones.first() or NotInvited("", "That invitation has been used already.")
+
+
+def take_back_all_by(inviter: Membership, now: datetime) -> int:
+    """Let every link of theirs work no more, once they may invite nobody: the links that they have
+    would let them in again as what they chose. How many there were.
+
+    Call it in the transaction that changes or removes their membership.
+    """
+    return Invitation.objects.filter(
+        workspace_id=inviter.workspace_id,
+        invited_by_id=inviter.user_id,
+        used_at__isnull=True,
+        taken_back_at__isnull=True,
+    ).update(taken_back_at=now)
 
 
 def invitation_of(secret: str) -> Invitation | None:

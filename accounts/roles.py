@@ -5,7 +5,9 @@ from dataclasses import dataclass
 import structlog
 from django.db import transaction
 
+from accounts.invite import take_back_all_by
 from accounts.models import Membership, Role
+from foundation import clock
 
 log = structlog.get_logger()
 
@@ -42,7 +44,8 @@ def may_remove(actor: Membership, target: Membership) -> str:
 
 
 def set_role(actor: Membership, target: Membership, role: str) -> Membership | RoleRefused:
-    """Give a member of the same workspace another role, at once."""
+    """Give a member of the same workspace another role, at once. Who may invite nobody any more
+    has their open invitations taken back."""
     with transaction.atomic():
         held = _both(actor, target)
         if held is None:
@@ -53,6 +56,8 @@ def set_role(actor: Membership, target: Membership, role: str) -> Membership | R
             return RoleRefused(reason)
         before, target.role = target.role, role
         target.save(update_fields=["role"])
+        if not target.may(Role.ADMIN):
+            take_back_all_by(target, clock.now())
     log.info(
         "role_set",
         workspace=target.workspace_id,

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import psycopg
-from django.db import connection
+from django.db import Error, connection
 
 
 def send(
@@ -16,14 +16,22 @@ def send(
     `first` goes ahead in the same message: outside a transaction the two are one, and the second
     sees what had committed once the first was through. Raises Django's database errors.
     """
+    connection.close_if_health_check_failed()
     connection.ensure_connection()
     session: psycopg.Connection[tuple[Any, ...]] = connection.connection
     cursor = psycopg.Cursor(session)
-    with connection.wrap_database_errors:
-        if first is None:
-            cursor.execute(statement.encode(), values, prepare=prepare)
-        else:
-            with session.pipeline():
-                psycopg.Cursor(session).execute(first.encode(), values, prepare=prepare)
+    try:
+        with connection.wrap_database_errors:
+            if first is None:
                 cursor.execute(statement.encode(), values, prepare=prepare)
-        return cursor.fetchall() if cursor.description else []
+            else:
+                with session.pipeline():
+                    psycopg.Cursor(session).execute(first.encode(), values, prepare=prepare)
+                    cursor.execute(statement.encode(), values, prepare=prepare)
+            return cursor.fetchall() if cursor.description else []
+    except Error:
+        # What the server no longer knows as prepared would fail on this connection for as long as
+        # it is kept. A transaction's end makes it be prepared anew; without one, a new session.
+        if not connection.in_atomic_block:
+            connection.close()
+        raise

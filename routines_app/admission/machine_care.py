@@ -66,18 +66,22 @@ def archive_machine(machine: Machine) -> bool:
         if not _unused(row, now):
             return False
         move_machine(row, MachineState.ARCHIVING, UNUSED)
+    began = row.state_since
     provider, ref = provider_for(row)
     try:
-        manifest = _store(row, provider, ref)
+        draft, manifest = _store(row, provider, ref)
     except (MachineError, OSError):
-        _back(machine.pk, MachineState.ARCHIVING, MachineState.ASLEEP)
+        _back(machine.pk, MachineState.ARCHIVING, MachineState.ASLEEP, since=began)
         raise
     with transaction.atomic():
         row = Machine.objects.select_for_update().get(pk=machine.pk)
-        if _routines_on(row):
-            stored_at(row).unlink(missing_ok=True)
-            move_machine(row, MachineState.ASLEEP, "A routine was turned on.")
+        ours = _is_since(row, MachineState.ARCHIVING, began)
+        if not ours or _routines_on(row):
+            draft.unlink(missing_ok=True)
+            if ours:
+                move_machine(row, MachineState.ASLEEP, "A routine was turned on.")
             return False
+        draft.replace(stored_at(row))
         row.archive = {
             "sha256": manifest.sha256,
             "size": manifest.size,
@@ -99,8 +103,10 @@ def _free_its_disk(row: Machine) -> None:
         provider.destroy(ref)
     with transaction.atomic():
         held = Machine.objects.select_for_update().get(pk=row.pk)
+        if held.state != MachineState.ARCHIVING:
+            return  # somebody else has freed it, and it may have been restored since
         move_machine(held, MachineState.ARCHIVED, UNUSED)
-    if _routines_on(held) and begin_restore(held, "A routine was turned on."):
+    if _routines_on(held) and begin_restore(held, "a routine that was turned on"):
         restore_machine(held)
 
 
@@ -127,6 +133,7 @@ def restore_machine(machine: Machine) -> None:
     row = Machine.objects.get(pk=machine.pk)
     if row.state != MachineState.RESTORING:
         return
+    began = row.state_since
     manifest = Manifest(str(row.archive["sha256"]), int(row.archive["size"]))
     provider = provider_named(row.provider)
     try:
@@ -137,10 +144,12 @@ def restore_machine(machine: Machine) -> None:
         # a system's own words may hold paths of this host; they belong in the log
         known = isinstance(error, MachineError)
         why = str(error) if known else "What is stored couldn’t be read."
-        _back(machine.pk, MachineState.RESTORING, MachineState.ARCHIVED, why)
+        _back(machine.pk, MachineState.RESTORING, MachineState.ARCHIVED, why, since=began)
         raise NotRestored(f"It stays in cold storage, untouched: {error}") from error
     with transaction.atomic():
         row = Machine.objects.select_for_update().get(pk=machine.pk)
+        if not _is_since(row, MachineState.RESTORING, began):
+            raise NotRestored("It took so long that it had been given up. Ask for it again.")
         row.archive, row.used_at, row.ref = {}, database_clock.now(), ref.machine_id
         row.save(update_fields=["archive", "used_at", "ref"])
         move_machine(row, MachineState.ASLEEP, "Back from cold storage.")
@@ -152,11 +161,14 @@ def stored_at(machine: Machine) -> Path:
     return Path(settings.MEDIA_ROOT) / "machines" / f"{machine.key}.tar"
 
 
-def _store(row: Machine, provider: Provider, ref: Ref) -> Manifest:
+def _store(row: Machine, provider: Provider, ref: Ref) -> tuple[Path, Manifest]:
+    """Its disk in a file of this attempt's own, verified; another attempt's is given up by it."""
     target = stored_at(row)
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    draft = target.with_suffix(".part")
-    with draft.open("wb") as sink:
+    for left in target.parent.glob(f"{row.key}.*.part"):
+        left.unlink(missing_ok=True)
+    draft = target.with_suffix(f".{os.urandom(4).hex()}.part")
+    with draft.open("xb") as sink:
         manifest = provider.archive(ref, sink)
         sink.flush()
         os.fsync(sink.fileno())
@@ -165,8 +177,7 @@ def _store(row: Machine, provider: Provider, ref: Ref) -> Manifest:
     if (found, draft.stat().st_size) != (manifest.sha256, manifest.size):
         draft.unlink()
         raise OSError("What was stored differs from the disk. Nothing was freed.")
-    draft.replace(target)
-    return manifest
+    return draft, manifest
 
 
 def _sha256(stream: BinaryIO) -> str:
@@ -216,8 +227,16 @@ def _back(
     expected: MachineState,
     back: MachineState,
     why: str = "It was interrupted on its way.",
+    *,
+    since: datetime | None = None,
 ) -> None:
     with transaction.atomic():
         row = Machine.objects.select_for_update().get(pk=machine_id)
-        if row.state == expected:
+        if _is_since(row, expected, since or row.state_since):
             move_machine(row, back, why)
+
+
+def _is_since(row: Machine, state: MachineState, since: datetime) -> bool:
+    """Whether it has been in that state from that instant on, so that nobody has given up what
+    began then, and nobody has begun it anew."""
+    return row.state == state and row.state_since == since

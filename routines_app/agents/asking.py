@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from foundation import clock
 from foundation.failpoints import failpoint
+from routines_app.agents.answer import Reply
 from routines_app.agents.budget import MAX_OUTPUT, Reservation, TurnBudget
 from routines_app.agents.journal import Journal
-from routines_app.agents.line import TICK, Conversation, ModelLine, Reply
+from routines_app.agents.line import TICK, Conversation, ModelLine
 from routines_app.agents.trouble import NO_ANSWER, Trouble
 from routines_app.agents.turn import StepKind, TurnInterrupted
 

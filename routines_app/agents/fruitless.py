@@ -17,6 +17,7 @@ NOTHING = ""
 
 MOST_REPEATS = 4  # answers in a row that bring nothing new, after which a turn is ended
 WARNED_AT = 2
+WAITED = 15.0  # seconds from which on a call is taken for waiting
 MOST_CUT = 3  # answers in a row that run into the limit on one answer
 WARNING = (
     "You did exactly this before, with exactly this result. Do something else, or call finish and "
@@ -38,7 +39,7 @@ class Progress:
     """Sees whether a turn goes round in circles: each answer's calls, with what came of them.
 
     An answer is new when one of its calls wasn't made before in this turn with the same arguments
-    and the same result.
+    and the same result, or took so long that it waited for something.
     """
 
     def __init__(self) -> None:
@@ -48,11 +49,13 @@ class Progress:
         self.repeats = 0
         self.cut = 0
 
-    def called(self, name: str, arguments: object, told: str, title: str) -> None:
-        """Note one call and what the model is told of it."""
+    def called(
+        self, name: str, arguments: object, told: str, title: str = "", seconds: float = 0.0
+    ) -> None:
+        """Note one call, what the model is told of it, and how long it took."""
         key = json.dumps([name, arguments, told], sort_keys=True).encode()
         digest = hashlib.sha256(key).digest()
-        self._new = self._new or digest not in self._seen
+        self._new = self._new or digest not in self._seen or seconds >= WAITED
         self._seen.add(digest)
         self._last = f"{name}: {title}" if title and title != name else name
 

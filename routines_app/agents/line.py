@@ -11,60 +11,28 @@ a second request within an `ask` is refused before it's sent.
 import asyncio
 import concurrent.futures
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from routines_app.agents.budget import Tokens, bytes_of
+from routines_app.agents.answer import Called, Reply, read_answer, texts_of
 from routines_app.agents.guarded import judge_for
 from routines_app.agents.offered import Tool
 from routines_app.agents.providers import http_client, open_model, settings_for
-from routines_app.agents.trouble import BROKE_OFF, NO_COUNT, Exchange, Trouble, trouble_of
+from routines_app.agents.trouble import Exchange, Trouble, trouble_of
 from routines_app.agents.turn import ModelConnection
 from routines_app.agents.wording import storable
 
 if TYPE_CHECKING:
     import httpx2
-    from pydantic_ai.messages import ModelMessage, ModelResponse
+    from pydantic_ai.messages import ModelMessage
     from pydantic_ai.models import Model
 
 TICK = 0.4  # seconds between looks at whether the turn has to end
 SILENCE = 60.0  # seconds without a byte after which a request is given up
 CLOSING = 0.5  # seconds that a connection may take to close
 LONGEST = 300.0  # seconds that one answer may take, however lively its stream
-
-
-@dataclass(frozen=True)
-class Said:
-    """Text in an answer."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Called:
-    """A tool call in an answer; `arguments` is None where they weren't a JSON object."""
-
-    id: str
-    name: str
-    arguments: dict[str, object] | None
-
-
-@dataclass(frozen=True)
-class Reply:
-    """A whole answer. `cut`: it ran into the limit on its length; `refused`: a filter held it back.
-
-    `heft` bounds the tokens of the answer as it's sent back with the next request.
-    """
-
-    parts: tuple[Said | Called, ...]
-    tokens: Tokens
-    cut: bool
-    refused: bool
-    heft: int
-    response: "ModelResponse"
 
 
 class Conversation:
@@ -200,8 +168,8 @@ class ModelLine:
             ):
                 heard = self._heard
                 async for event in stream:
-                    heard.extend(_texts(event))
-                return _read(stream.get())
+                    heard.extend(texts_of(event))
+                return read_answer(stream.get())
         except Exception as error:
             # Any error of three providers' libraries belongs on the run's row, in plain words.
             partial = "" if stream is None else (stream.get().text or "")
@@ -222,17 +190,6 @@ class ModelLine:
         await self._loop.shutdown_asyncgens()
 
 
-def _texts(event: object) -> Iterator[str]:
-    """The text that one event of a stream brings: a new part's after a blank line."""
-    from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
-
-    match event:
-        case PartStartEvent(index=index, part=TextPart(content=text)):
-            yield f"\n\n{text}" if index else text
-        case PartDeltaEvent(delta=TextPartDelta(content_delta=text)):
-            yield text
-
-
 def _parameters(tools: tuple[Tool, ...]) -> Any:
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.tools import ToolDefinition
@@ -249,63 +206,3 @@ def _parameters(tools: tuple[Tool, ...]) -> Any:
         ],
         allow_text_output=True,
     )
-
-
-def _read(response: "ModelResponse") -> Reply | Trouble:
-    """A reply of a stream that ended; trouble where its closing event or its count is missing."""
-    from pydantic_ai.messages import TextPart, ToolCallPart
-
-    usage = response.usage
-    closed = response.finish_reason or (response.provider_details or {}).get("finish_reason")
-    partial = response.text or ""
-    if not closed:
-        return Trouble(BROKE_OFF, "The answer ended without its closing mark.", partial=partial)
-    if usage.unmeasured_requests or usage.input_tokens <= 0:
-        return Trouble(NO_COUNT, "Its answer came without a count of tokens.", partial=partial)
-    parts: list[Said | Called] = []
-    heft = 0
-    for part in response.parts:
-        _mend(part)
-        match part:
-            case TextPart() if part.content.strip():
-                parts.append(Said(part.content))
-                heft += bytes_of(part.content)
-            case ToolCallPart():
-                heft += bytes_of(part.args_as_json_str(), part.tool_name, part.tool_call_id)
-                arguments = _arguments(part)
-                if arguments is None:
-                    # Sent back as it came, it would be paid for again with every later request.
-                    part.args = {}
-                parts.append(Called(part.tool_call_id, part.tool_name, arguments))
-            case _:
-                pass
-    return Reply(
-        parts=tuple(parts),
-        tokens=Tokens(
-            input=usage.input_tokens,
-            output=usage.output_tokens,
-            cached=usage.cache_read_tokens,
-            written=usage.cache_write_tokens,
-        ),
-        cut=response.finish_reason == "length",
-        refused=response.finish_reason == "content_filter",
-        heft=heft,
-        response=response,
-    )
-
-
-def _mend(part: Any) -> None:
-    """Take out what no request can carry, since an answer is sent back with the next one: JSON may
-    escape half of a surrogate pair, which UTF-8 has no bytes for."""
-    for name in ("content", "tool_name", "tool_call_id"):
-        text = getattr(part, name, None)
-        if isinstance(text, str):
-            setattr(part, name, storable(text))
-
-
-def _arguments(part: Any) -> dict[str, object] | None:
-    try:
-        found = part.args_as_dict(raise_if_invalid=True)
-    except (ValueError, AssertionError):
-        return None
-    return found if isinstance(found, dict) else None

@@ -8,6 +8,7 @@ unless its provider turned it away.
 from billing.prices import Price
 from foundation import clock
 from foundation.failpoints import failpoint
+from routines_app.agents.answer import Called, Reply, Said
 from routines_app.agents.asking import Answered, Asking, CapReached, GivenUp, TimeUp
 from routines_app.agents.budget import MAX_OUTPUT, TurnBudget, bytes_of
 from routines_app.agents.fruitless import (
@@ -22,7 +23,7 @@ from routines_app.agents.fruitless import (
 from routines_app.agents.guarded import Judge, judge_of_pages
 from routines_app.agents.interrupted import keep_what_was_printed
 from routines_app.agents.journal import Journal
-from routines_app.agents.line import LONGEST, SILENCE, Called, Conversation, ModelLine, Reply, Said
+from routines_app.agents.line import LONGEST, SILENCE, Conversation, ModelLine
 from routines_app.agents.offered import FINISH, Tool, offered
 from routines_app.agents.prompt import first_message, system_prompt
 from routines_app.agents.tools import (
@@ -87,9 +88,9 @@ class ModelRuntime:
             return _refused(
                 "has no price", f"Give {choice.name} a price: no cap holds without one."
             )
-        tools = offered(request.tools)
+        tools = offered(request.tools) + (request.apps.tools if request.apps else ())
         ends_at = clock.monotonic() + request.seconds
-        place = Workplace(computer, request.folder, ends_at, steps.check, self._judge)
+        place = Workplace(computer, request.folder, ends_at, steps.check, self._judge, request.apps)
         with ModelLine(
             choice.connection, choice.name, tools, silence=self._silence, longest=self._longest
         ) as line:
@@ -178,7 +179,7 @@ class _Turn:
         if self._progress.over:
             facts = self._progress.facts()
             self._journal.note(f"It {facts['variant']}, so it was ended", str(facts["reason"]))
-            return self._outcome("fail_empty", body=_text_of(reply), facts=facts)
+            return self._outcome("fail_empty", body=reply.text, facts=facts)
         if not results:
             self._cut_at_the_limit(reply)
             return None
@@ -203,7 +204,7 @@ class _Turn:
         if call.arguments is None:
             self._journal.note(f"{call.name} was called wrongly")
             if not cut:
-                self._progress.called(call.name, None, NOT_JSON, "")
+                self._progress.called(call.name, None, NOT_JSON)
             return CUT if cut else NOT_JSON
         if call.name == FINISH:
             return self._finish(call.arguments)
@@ -223,7 +224,8 @@ class _Turn:
                 "fail_machine", variant=result.failed.variant, reason=str(result.failed)
             )
         self._effect = self._effect or result.effect
-        self._progress.called(call.name, call.arguments, result.told, result.step.title)
+        done = result.step
+        self._progress.called(call.name, call.arguments, result.told, done.title, done.seconds)
         return result.told
 
     def _finish(self, arguments: dict[str, object]) -> str | TurnOutcome:
@@ -231,7 +233,7 @@ class _Turn:
             finish = read_finish(arguments)
         except BadArguments as error:
             self._journal.note("finish was called wrongly", str(error))
-            self._progress.called(FINISH, arguments, str(error), "")
+            self._progress.called(FINISH, arguments, str(error))
             return str(error)
         title = (
             finish.blocked or finish.headline or ("Done" if finish.changed else "Nothing changed")
@@ -258,7 +260,7 @@ class _Turn:
         return self._outcome(code, headline=said or first_sentence(body), body=body)
 
     def _ended_in_text(self, reply: Reply) -> TurnOutcome:
-        text = _text_of(reply)
+        text = reply.text
         if reply.refused or (says_nothing(text) and not self._effect):
             variant = REFUSED if reply.refused else EMPTY
             self._journal.note(f"The model {variant}")
@@ -298,10 +300,6 @@ class _Turn:
             usage=self._budget.usage,
             facts=facts or {},
         )
-
-
-def _text_of(reply: Reply) -> str:
-    return "\n\n".join(part.text for part in reply.parts if isinstance(part, Said)).strip()
 
 
 def _refused(variant: str, reason: str) -> TurnOutcome:

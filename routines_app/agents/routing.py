@@ -9,10 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from foundation import clock
+from routines_app.agents.answer import Reply, Said
 from routines_app.agents.asking import Answered, Asking, CapReached, TimeUp
 from routines_app.agents.budget import TurnBudget, bytes_of
 from routines_app.agents.journal import Journal
-from routines_app.agents.line import Conversation, ModelLine, Reply, Said
+from routines_app.agents.line import Conversation, ModelLine
 from routines_app.agents.turn import (
     ModelChoice,
     NewStep,

@@ -39,6 +39,9 @@ class Unusable:
     reason: str
 
 
+NONE_CONNECTED = Unusable("none is connected")
+
+
 @dataclass(frozen=True)
 class Way:
     """One connection of a workspace. `model` is the one that it was put in for, empty when it
@@ -127,7 +130,7 @@ def word_model(
         if isinstance(found, UsableModel):
             return found
         refused = refused or found.reason
-    return Unusable(refused or "none is connected")
+    return Unusable(refused) if refused else NONE_CONNECTED
 
 
 def model_of_word(way: Way, tier: Tier) -> str:

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 import structlog
 from django.db import transaction
 
+from accounts.invite import take_back_all_by
 from accounts.models import Membership, Role, User
 from accounts.roles import may_remove
+from foundation import clock
 from routines_app.configure.routine import turn_off
 from routines_app.models import Routine
 
@@ -57,7 +59,8 @@ def remove_person(
     actor: Membership, leaving: Membership, heirs: Mapping[str, str]
 ) -> Removed | NotRemoved:
     """Remove a member. `heirs` says for each routine's slug the email of who takes it over, or
-    STOP: then it is turned off, under the name of whoever removes them, and becomes theirs.
+    STOP: then it is turned off, under the name of whoever removes them, and becomes theirs. The
+    invitations that they made and nobody has used are taken back.
 
     Everything or nothing: a routine without an answer refuses it all.
     """
@@ -76,6 +79,7 @@ def remove_person(
                 return NotRemoved(f"Say who takes over {routine.name}, or that it stops.")
         stopped = [_given(each, takers.get(heirs[each.slug]), actor.user) for each in routines]
         person = held.user
+        take_back_all_by(held, clock.now())
         held.delete()
     log.info(
         "person_removed",

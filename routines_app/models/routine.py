@@ -51,6 +51,10 @@ class Routine(models.Model):
     instructions = models.TextField()
     folder = models.CharField(max_length=300, blank=True)  # empty: ~/routines/<slug>
     check_command = models.TextField(blank=True)
+    # the apps that it may use, in the order of their slugs: {"app": slug, "required": true}
+    apps = models.JSONField(
+        default=list, blank=True, db_default=models.Value([], models.JSONField())
+    )
 
     schedule_kind = models.CharField(max_length=24)
     schedule_values = models.JSONField(default=dict, blank=True)
@@ -112,6 +116,11 @@ class Routine(models.Model):
     def schedule(self) -> Schedule:
         """Its schedule as a value for the rules."""
         return Schedule(ScheduleKind(self.schedule_kind), self.schedule_values, self.zone)
+
+    @property
+    def who(self) -> str:
+        """Who does it: an agent's name, a model's, or Assistant, which then works that out."""
+        return self.agent.name if self.agent else self.model or "Assistant"
 
     @property
     def working_folder(self) -> str:

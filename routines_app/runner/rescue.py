@@ -4,7 +4,8 @@ import uuid
 from datetime import datetime
 
 import structlog
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
+from django.db.models import Max
 
 from foundation import database_clock
 from routines_app.agents.turn import StepKind
@@ -34,7 +35,13 @@ def rescue_dead_runs(*, all_claims: bool = False) -> int:
         dead = dead.filter(lease_until__lt=now)
     rescued = 0
     for fire_id in list(dead.order_by("lease_until").values_list("id", flat=True)[:BATCH]):
-        rescued += _rescue(fire_id, now, all_claims)
+        try:
+            rescued += _rescue(fire_id, now, all_claims)
+        except (OperationalError, InterfaceError):
+            raise
+        except Exception:
+            # One that can't be brought on keeps none of the others dead; it is tried again.
+            log.exception("run_not_rescued", fire=fire_id)
     beat("reap", database_clock.now())
     return rescued
 
@@ -77,7 +84,7 @@ def _keep_open_step(run: Run) -> None:
         return
     Step.objects.create(
         run=run,
-        number=run.steps.count() + 1,
+        number=(run.steps.aggregate(last=Max("number"))["last"] or 0) + 1,
         kind=run.doing.get("kind", StepKind.NOTE),
         title=str(run.doing.get("title", ""))[:500],
         facts={"outcome": "unknown"},

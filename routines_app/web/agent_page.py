@@ -44,6 +44,7 @@ from routines_app.web.routine_rows import typical_of
 from routines_app.web.run_words import shape_of_status
 
 VERSIONS = 20
+_HALVES = (TOOL_GROUPS[: len(TOOL_GROUPS) // 2], TOOL_GROUPS[len(TOOL_GROUPS) // 2 :])
 PARTICULAR = "model"  # the fourth way to think: one particular model
 
 
@@ -229,7 +230,8 @@ def _fields(
         "words": [_word(request, tier, content, known) for tier in Tier],
         "particular": bool(content.model) or not content.tier,
         "models": [model.label for model in usable_models(request.workspace)],
-        "tools": [ToolChoice(group, group in given) for group in TOOL_GROUPS],
+        "tools": [[ToolChoice(group, group in given) for group in half] for half in _HALVES],
+        "given": groups_of(content.tools),
         "thinks": thinks(content),
     }
 
@@ -283,6 +285,6 @@ def agent_version(
         "version": version,
         "content": content,
         "thinks": thinks(content),
-        "tools": [ToolChoice(group, True) for group in groups_of(content.tools)],
+        "given": groups_of(content.tools),
     }
     return render(request, "pages/agent_version.html", context)

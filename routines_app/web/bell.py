@@ -160,8 +160,8 @@ def bell_list(request: WorkspaceRequest, most: int, before: datetime | None) -> 
     marked = {notice.pk for notice in needed}
     items = _items(request, [*needed, *(each for each in shown if each.pk not in marked)], new, now)
     today = day_of(now, person.zone)
-    dated = [replace(item, time=_dated(item, today, person.zone)) for item in items[: len(needed)]]
-    groups = [BellGroup("Needs someone", dated)] if dated else []
+    waiting = [_dated(item, today, person.zone) for item in items[: len(needed)]]
+    groups = [BellGroup("Needs someone", waiting)] if waiting else []
     groups += [
         BellGroup(day_heading(day, today), list(each))
         for day, each in groupby(
@@ -177,10 +177,10 @@ def bell_list(request: WorkspaceRequest, most: int, before: datetime | None) -> 
     )
 
 
-def _dated(item: BellItem, today: date, zone: str) -> str:
-    """The time of a ring that stands beneath no day: with its day, unless that is today."""
+def _dated(item: BellItem, today: date, zone: str) -> BellItem:
+    """An item that stands beneath no day: its time has the day with it, unless that is today."""
     day = day_of(item.rung_at, zone)
-    return item.time if day == today else f"{axis_day(day, today)}, {item.time}"
+    return item if day == today else replace(item, time=f"{axis_day(day, today)}, {item.time}")
 
 
 def headline(waiting: int, any_rang: bool) -> str:

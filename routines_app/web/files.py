@@ -20,6 +20,7 @@ from machines.lifecycle import MachineState
 from machines.models import Machine
 from machines.providers.base import MachineError, NotFound, PathEscape, Unsupported
 from routines_app.admission.restoring import time_to_restore
+from routines_app.configure.file_tree import tree_of
 from routines_app.configure.files import (
     ChangedMeanwhile,
     Folder,
@@ -40,7 +41,7 @@ from routines_app.web.cold import about, coming
 from routines_app.web.download import as_download
 from routines_app.web.file_owner import others_here
 from routines_app.web.file_upload import upload
-from routines_app.web.machines import machines_of
+from routines_app.web.machines import disk_of, machines_of
 from routines_app.web.memory import memory_diff
 from routines_app.web.state_history import Edition, history_of, next_reader, writer_of
 
@@ -50,9 +51,11 @@ NOWHERE = (NotFound, PathEscape, Unsupported)
 @in_workspace(Role.VIEWER)
 @require_GET
 def files(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
-    """To the files of the machine that was used last."""
+    """To the files of the machine that is asked for, else of the one that was used last."""
     lately = F("used_at").desc(nulls_last=True)
-    machine = machines_of(request.workspace).order_by(lately, "created_at").first()
+    theirs = machines_of(request.workspace).order_by(lately, "created_at")
+    asked = theirs.filter(slug=request.GET.get("machine", "")).first()
+    machine = asked or theirs.first()
     if machine is None:
         return redirect("machines", workspace_slug)
     return redirect("file_root", workspace_slug, machine.slug)
@@ -128,11 +131,10 @@ class FilePage:
         self, template: str = "", *, problem: str = "", status: int = 200, **typed: Any
     ) -> HttpResponse:
         """The page as it is now, with a sentence about what went wrong, if anything did."""
-        trouble, found, around = "", None, None
+        trouble, found, tree = "", None, None
         try:
             found = look(self.machine, self.path)
-            if not isinstance(found, Folder):
-                around = look(self.machine, posixpath.dirname(self.path))
+            tree = tree_of(self.machine, self.path)
         except NotFound:
             if not problem:
                 raise
@@ -145,6 +147,7 @@ class FilePage:
         writer = live_writer(self.machine)
         others = others_here(self.request.membership, self.machine, self.path)
         history = history_of(self.machine, self.path, None if writer else _comparable(found))
+        disk, allowed, _ = disk_of(self.machine)
         context = {
             "machine": self.machine,
             "machines": machines_of(self.request.workspace),
@@ -154,8 +157,11 @@ class FilePage:
             "parent": posixpath.dirname(self.path),
             "found": found,
             "kind": type(found).__name__,
-            "listing": around,
-            "listing_up": posixpath.dirname(posixpath.dirname(self.path)),
+            "folder": self.path if isinstance(found, Folder) else posixpath.dirname(self.path),
+            "adds": "add" in self.request.GET,
+            "tree": tree,
+            "disk": disk,
+            "disk_allowed": allowed,
             "history": history,
             "written_by": writer_of(history, found.text) if isinstance(found, TextFile) else None,
             "next_reader": next_reader(self.machine, self.path) if history is not None else None,

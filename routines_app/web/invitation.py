@@ -1,10 +1,13 @@
 """An invitation's own page, which is the way in, and the email with its link."""
 
+import hashlib
+from enum import StrEnum
 from smtplib import SMTPException
 
 import structlog
 from django.conf import settings
 from django.contrib import messages
+from django.core.cache import cache
 from django.core.mail import send_mail
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -12,6 +15,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
+from redis.exceptions import RedisError
 
 from accounts.access import membership_of
 from accounts.adapter import INVITED
@@ -21,6 +25,17 @@ from foundation import clock
 from routines_app.web.access import to_sign_in
 
 log = structlog.get_logger()
+
+MOST_TO_ONE, MOST_BY_ONE, A_DAY = 5, 100, 86_400  # letters to an address, of a workspace; seconds
+
+
+class Letter(StrEnum):
+    """What became of an invitation's letter."""
+
+    SENT = "sent"
+    NOT_TAKEN = "not_taken"  # by the mail server
+    ENOUGH = "enough"  # for a day
+    NO_SERVER = "no_server"
 
 
 @never_cache
@@ -64,18 +79,37 @@ def link_of(invited: Invited) -> str:
     return f"{settings.SITE_URL}{reverse('invitation', args=[invited.secret])}"
 
 
-def send_invitation(invited: Invited) -> bool:
-    """Email the link; False when no mail server took it."""
+def send_invitation(invited: Invited) -> Letter:
+    """Email the link. Nobody is flooded by it: an address gets a few letters a day, whoever asks,
+    and a workspace sends a hundred."""
     found = invited.invitation
+    if settings.EMAIL_TO_LOG:
+        return Letter.NO_SERVER
+    address = hashlib.sha256(found.email.encode()).hexdigest()
+    if not _within(f"letters-of:{found.workspace_id}", MOST_BY_ONE) or not _within(
+        f"letters-to:{address}", MOST_TO_ONE
+    ):
+        return Letter.ENOUGH
     context = {"invitation": found, "link": link_of(invited)}
     try:
         sent = send_mail(
-            f"{found.invited_by} asks you into {found.workspace}".replace("\n", " "),
+            # split() knows every mark that ends a line; a name may hold any of them
+            " ".join(f"{found.invited_by} asks you into {found.workspace}".split()),
             render_to_string("email/invitation.txt", context),
             None,
             [found.email],
         )
     except (SMTPException, OSError) as error:
         log.warning("invitation_not_sent", workspace=found.workspace_id, error=str(error))
-        return False
-    return bool(sent)
+        return Letter.NOT_TAKEN
+    return Letter.SENT if sent else Letter.NOT_TAKEN
+
+
+def _within(what: str, most: int) -> bool:
+    """Count one more within a day; whether it's within the number. Without the cache it is."""
+    try:
+        cache.add(what, 0, A_DAY)
+        return cache.incr(what) <= most
+    except (RedisError, ValueError) as error:  # ValueError: its day ended in this very moment
+        log.warning("letters_not_counted", error=str(error))
+        return True

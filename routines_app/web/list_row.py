@@ -210,9 +210,8 @@ def _too_quiet(known: _Known, said: Sentence | None) -> Needs | None:
 
 
 def _when(routine: Routine) -> str:
-    who = routine.agent.name if routine.agent else "Assistant"
     where = f" on {routine.machine.name}" if routine.machine else ""
-    return f"{figures(routine.schedule)} · {who}{where}"
+    return f"{figures(routine.schedule)} · {routine.who}{where}"
 
 
 def _last(known: _Known) -> Last:
@@ -254,7 +253,7 @@ def _first_words(routine: Routine, now: datetime, zone: str) -> str:
 def _small(last: Run, sentence: Sentence, now: datetime, zone: str) -> str:
     if not is_over(last):
         if last.waking_at is None:
-            return sentence.second
+            return sentence.second.removesuffix(".")
         return f"{took(int(elapsed(last, now)))} so far · {dollars(last.spent)} so far"
     ended = last.finished_at or last.queued_at
     parts = [recently(ended, now, zone), dollars(paid(last))]

@@ -6,7 +6,6 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from allauth.mfa.models import Authenticator
-from django.conf import settings
 from django.contrib import messages
 from django.db.models import Count, Exists, OuterRef, Q
 from django.http import Http404, HttpResponse
@@ -113,8 +112,19 @@ def _headline(here: int, waiting: int) -> str:
     """Four people, one on the way."""
     if here == 1 and not waiting:
         return "You, and nobody else yet."
-    words = f"{count_words(here).capitalize()} {'person' if here == 1 else 'people'}"
-    return f"{words}, {count_words(waiting)} on the way." if waiting else f"{words}."
+    noun = "person" if here == 1 else "people"
+    return f"{_counted(f'{count_words(here).capitalize()} {noun}', waiting)}."
+
+
+def _here(here: int, waiting: int) -> str:
+    """The same as one fact: Four, one on the way."""
+    if here == 1 and not waiting:
+        return "You, and nobody else yet"
+    return _counted(count_words(here).capitalize(), waiting)
+
+
+def _counted(words: str, waiting: int) -> str:
+    return f"{words}, {count_words(waiting)} on the way" if waiting else words
 
 
 @in_workspace(Role.ADMIN)
@@ -139,8 +149,7 @@ def _made(request: WorkspaceRequest, made: Invited | NotInvited) -> HttpResponse
     request.session[MADE] = {
         "email": made.invitation.email,
         "link": link_of(made),
-        "sent": not settings.EMAIL_TO_LOG and send_invitation(made),
-        "no_mail": settings.EMAIL_TO_LOG,
+        "letter": send_invitation(made).value,
     }
     return redirect("people", request.workspace.slug)
 
@@ -242,9 +251,10 @@ def more(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     now = clock.now()
     waiting = sum(each.expires_at > now for each in _open_invitations(request.workspace))
     stands = standing(account_of(request.workspace), now)
+    agents = request.workspace.agents.filter(deleted_at__isnull=True)
     context = {
-        "people": _headline(request.workspace.memberships.count(), waiting).removesuffix("."),
-        "agent_count": request.workspace.agents.filter(deleted_at__isnull=True).count(),
+        "people": _here(request.workspace.memberships.count(), waiting),
+        "agents": count_words(agents.count()).capitalize(),
         "stands": stands,
     }
     return render(request, "pages/more.html", context)

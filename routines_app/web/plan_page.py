@@ -1,6 +1,7 @@
 """The plan: what the month has cost, what is left, what is likely, and for what it went."""
 
 import csv
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -26,6 +27,7 @@ from routines_app.web.plan_words import covers
 from routines_app.web.statement import GROUPS, Statement, statement
 
 MICRO = 1_000_000
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 LATELY = timedelta(days=30)  # of whose runs the usual cost is the average
 
 
@@ -232,7 +234,7 @@ def csv_file(name: str, rows: Iterator[list[str]]) -> HttpResponse:
 
 def _plain(cell: str) -> str:
     formula = cell[:1] in {"=", "+", "-", "@", "\t", "\r"}
-    return f"'{cell}" if formula and not cell[1:2].isdigit() else cell
+    return f"'{cell}" if formula and not _NUMBER.fullmatch(cell) else cell
 
 
 def exact(micro: int) -> str:

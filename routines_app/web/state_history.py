@@ -9,9 +9,11 @@ from itertools import pairwise
 from machines.models import Machine
 from machines.routine_folder import state_file_of
 from routines_app.models import Routine, Run
-from routines_app.web.memory import lines_changed
+from routines_app.rules.status import RunStatus, Shape
+from routines_app.web.memory import first_new_line, lines_changed
 
 SHOWN = 12
+LINE = 200  # characters
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,17 @@ class Edition:
     def taken(self) -> int:
         """How many lines went."""
         return self._changed[1]
+
+    @property
+    def came(self) -> str:
+        """The first line that came, "" when none did."""
+        return first_new_line(self.before, self.after)[:LINE]
+
+    @property
+    def failed_first(self) -> bool:
+        """Whether the run failed before it wrote anything."""
+        unchanged = self.before == self.after
+        return unchanged and not self.by_hand and RunStatus(self.run.status).shape is Shape.POINT
 
 
 def history_of(machine: Machine, path: str, text: str | None) -> list[Edition] | None:

@@ -17,6 +17,7 @@ from accounts.invite import (
     take_back,
 )
 from accounts.models import Invitation, InvitationState, Membership, Role, Workspace
+from accounts.roles import set_role
 from tests.factories import NOON, make_member, make_person, make_workspace
 
 pytestmark = pytest.mark.django_db
@@ -127,3 +128,15 @@ def test_so_many_may_wait_and_no_more(admin: Membership) -> None:
     answer = invite(admin, "one-more@example.org", "member", NOON)
     assert isinstance(answer, NotInvited) and "Take one back first." in answer.sentence
     assert isinstance(invite(admin, "p1@example.org", "viewer", NOON), Invited)
+
+
+def test_who_may_invite_nobody_any_more_leaves_no_way_in(admin: Membership) -> None:
+    owner = admin.workspace.memberships.get(role=Role.OWNER)
+    kept = invite(owner, "kept@example.org", "member", NOON)
+    mine = made(admin, "a-second-address-of-mine@example.org", "admin").secret
+    assert isinstance(set_role(owner, admin, Role.MEMBER), Membership)
+    assert join(mine, make_person(), NOON) == NotJoined(InvitationState.TAKEN_BACK)
+    answer = invite(admin, "third@example.org", "admin", NOON)  # by a page loaded before
+    assert isinstance(answer, NotInvited)
+    assert isinstance(kept, Invited)
+    assert isinstance(join(kept.secret, make_person(), NOON), Membership)

@@ -237,3 +237,82 @@ def test_without_a_broker_a_restore_waits_in_cold_storage_and_says_so(
     machine.refresh_from_db()
     assert machine.state == "archived"
     assert "Try again" in machine.state_reason
+
+
+@pytest.mark.django_db(transaction=True)
+def test_storing_that_was_given_up_frees_no_disk_when_it_ends_after_all(
+    machine: Machine, memory: MemoryProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider, ref = access.provider_for(machine)
+    provider.write_file(ref, "~/notes.md", b"tides")
+    unused(machine)
+    real = MemoryProvider.archive
+
+    def slower_than_an_hour(*arguments: object) -> object:
+        stored = real(*arguments)  # type: ignore[arg-type]
+        settle_after_start()
+        wake_machine(machine, "a person")
+        provider.write_file(ref, "~/notes.md", b"high water")
+        return stored
+
+    monkeypatch.setattr(MemoryProvider, "archive", slower_than_an_hour)
+    assert not archive_machine(machine)
+    machine.refresh_from_db()
+    assert (machine.state, machine.archive) == ("awake", {})
+    assert provider.read_file(ref, "~/notes.md") == b"high water"
+    assert not stored_at(machine).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_that_store_the_same_disk_only_the_one_in_force_leaves_its_copy(
+    machine: Machine, memory: MemoryProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider, ref = access.provider_for(machine)
+    provider.write_file(ref, "~/notes.md", b"tides")
+    unused(machine)
+    real = MemoryProvider.archive
+
+    def overtaken(*arguments: object) -> object:
+        monkeypatch.setattr(MemoryProvider, "archive", real)
+        stored = real(*arguments)  # type: ignore[arg-type]
+        settle_after_start()
+        provider.write_file(ref, "~/notes.md", b"high water")
+        assert archive_machine(machine)
+        return stored
+
+    monkeypatch.setattr(MemoryProvider, "archive", overtaken)
+    with pytest.raises(OSError):
+        archive_machine(machine)
+    assert begin_restore(machine, "a test")
+    restore_machine(machine)
+    machine.refresh_from_db()
+    provider, ref = access.provider_for(machine)
+    assert provider.read_file(ref, "~/notes.md") == b"high water"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_restore_that_was_given_up_changes_nothing_when_it_ends_after_all(
+    machine: Machine, memory: MemoryProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider, ref = access.provider_for(machine)
+    provider.write_file(ref, "~/notes.md", b"tides")
+    unused(machine)
+    archive_machine(machine)
+    begin_restore(machine, "a test")
+    real = MemoryProvider.restore
+
+    def slower_than_an_hour(*arguments: object) -> None:
+        real(*arguments)  # type: ignore[arg-type]
+        settle_after_start()
+
+    monkeypatch.setattr(MemoryProvider, "restore", slower_than_an_hour)
+    with pytest.raises(NotRestored):
+        restore_machine(machine)
+    machine.refresh_from_db()
+    assert machine.state == "archived" and stored_at(machine).exists()
+    monkeypatch.setattr(MemoryProvider, "restore", real)
+    begin_restore(machine, "a test")
+    restore_machine(machine)
+    machine.refresh_from_db()
+    provider, ref = access.provider_for(machine)
+    assert provider.read_file(ref, "~/notes.md") == b"tides"

@@ -68,6 +68,16 @@ def test_each_shape_of_nothing_is_its_own_failure(
     assert sentence(outcome).startswith(f"Failed. It {said}")
 
 
+@pytest.mark.parametrize("provider", ["openai", "openai-compatible"])
+def test_a_refusal_by_its_providers_own_sign_is_named_and_kept(
+    tmp_path: Path, provider: str
+) -> None:
+    outcome, steps, _ = run(tmp_path, [Answer(refusal="That's not for me to do.")], provider)
+    assert (outcome.code, outcome.facts["variant"]) == ("fail_empty", "refused")
+    assert outcome.body == steps.steps[0].content == "That's not for me to do."
+    assert steps.cost == outcome.spent
+
+
 @pytest.mark.parametrize(
     ("script", "headline"),
     [
@@ -153,6 +163,14 @@ def test_progress_begins_anew_after_something_new() -> None:
         progress.called("run_command", {"command": "ls"}, "same", "ls")
         progress.answered(cut=False)
     assert progress.over
+
+
+def test_a_command_that_waits_is_no_circle() -> None:
+    progress = Progress()
+    for _ in range(3 * MOST_REPEATS):
+        progress.called("run_command", {"command": "sleep 60; ask"}, "pending", "", 60.2)
+        progress.answered(cut=False)
+    assert not progress.over
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from routines_app.agents.offered import FINISH, TOOLS, offered
 from routines_app.agents.tools import ToolResult, doing, opened, use_tool
 from routines_app.agents.turn import StepKind, TurnInterrupted
 from routines_app.agents.workplace import Workplace
+from routines_app.rules.roster import ALL_TOOLS
 from tests.agents.support import PROVIDERS, KeptSteps, choice_of, request
 from tests.fakes.computer import FolderComputer
 from tests.fakes.model_provider import FakeProvider, call, finish
@@ -44,6 +45,7 @@ def use(
 def test_every_tool_is_named_once_and_says_whether_it_changes_anything() -> None:
     names = [tool.name for tool in TOOLS]
     assert len(set(names)) == len(names) == 9
+    assert {*ALL_TOOLS, FINISH} == set(names), "what agents may be given is what there is"
     changing = {tool.name for tool in TOOLS if tool.changes}
     assert changing == {"run_command", "write_file", "edit_file"}
     timer = next(tool for tool in TOOLS if tool.name == "schedule")

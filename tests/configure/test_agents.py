@@ -7,6 +7,7 @@ import pytest
 
 from accounts.models import Role, User, Workspace
 from foundation.crypto import encrypt
+from routines_app.agents.offered import FINISH, TOOLS
 from routines_app.configure.agents import (
     AgentChangedMeanwhile,
     AgentContent,
@@ -223,5 +224,6 @@ def test_a_particular_model_needs_its_connection_and_a_price(
     )
 
 
-def test_every_tool_is_in_one_group() -> None:
-    assert len(set(ALL_TOOLS)) == len(ALL_TOOLS) == 8
+def test_every_tool_that_a_model_has_is_in_one_group() -> None:
+    assert len(set(ALL_TOOLS)) == len(ALL_TOOLS)
+    assert {tool.name for tool in TOOLS} == {*ALL_TOOLS, FINISH}

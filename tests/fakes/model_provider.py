@@ -195,6 +195,7 @@ class FakeProvider:
             counted=answer.counted,
             thinking=min(answer.thinking, output),
             stop=answer.stop,
+            refusal=answer.refusal,
             by_words=answer.pace > 0,
         )
 

@@ -20,7 +20,8 @@ class Answer:
 
     `thinking` is tokens of output that aren't shown. `counted` False leaves the usage out.
     `cut_at` ends the stream after that share of its bytes, cleanly; `cut_byte` after so many of
-    them. `pace` is seconds between the events of its stream, whose text then comes word by word.
+    them. `refusal` is a text by which OpenAI's models decline, in place of one. `pace` is seconds
+    between the events of its stream, whose text then comes word by word.
     """
 
     text: str = ""
@@ -30,6 +31,7 @@ class Answer:
     cut_at: float | None = None
     stop: str = ""
     cut_byte: int | None = None
+    refusal: str = ""
     pace: float = 0.0
 
 
@@ -47,6 +49,7 @@ class Sent:
     counted: bool
     thinking: int = 0
     stop: str = ""
+    refusal: str = ""
     by_words: bool = False
 
     @property
@@ -261,6 +264,8 @@ class OpenAIChat:
         yield chunk({"role": "assistant", "content": ""})
         for piece in sent.pieces if sent.text else []:
             yield chunk({"content": piece})
+        if sent.refusal:
+            yield chunk({"refusal": sent.refusal})
         for call in self._calls(sent, number):
             yield chunk({"tool_calls": [call]})
         yield chunk({}, self._stop(sent))
@@ -377,6 +382,10 @@ class OpenAIResponses:
 
         started = self._response(seen, number, "in_progress", [])
         yield event("response.created", response=started)
+        if sent.refusal:
+            where = {"output_index": 0, "item_id": f"msg_{number}", "content_index": 0}
+            yield event("response.refusal.delta", **where, delta=sent.refusal)
+            yield event("response.refusal.done", **where, refusal=sent.refusal)
         for place, item in enumerate(self._items(sent, number)):
             where = {"output_index": place, "item_id": item["id"]}
             if item["type"] == "message":

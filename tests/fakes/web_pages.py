@@ -1,5 +1,6 @@
 """A small web on loopback: pages by path, redirects, and addresses that never answer."""
 
+import ssl
 import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -43,6 +44,14 @@ class WebPages:
         self._thread.join(timeout=5)
         self._server.server_close()
 
+    def speak_tls(self, context: ssl.SSLContext) -> int:
+        """Answer over TLS from now on, and return the port."""
+        listening = self._server.socket
+        self._server.socket = context.wrap_socket(
+            listening, server_side=True, do_handshake_on_connect=False
+        )
+        return int(self._server.server_address[1])
+
     def judge(self, url: str) -> ResolvedAddress | Refused:
         """The rule for pages, with this one server let through."""
         near = url.startswith(self.root)
@@ -70,6 +79,12 @@ class WebPages:
                     self.wfile.write(body)
                 except (BrokenPipeError, ConnectionResetError):
                     return  # the other side has read enough
+
+            def handle(self) -> None:
+                try:
+                    super().handle()
+                except ssl.SSLError:
+                    return  # the other side wouldn't have the certificate, and hung up
 
             def log_message(self, format: str, *args: Any) -> None:
                 """Nothing: the tests look at `asked`."""

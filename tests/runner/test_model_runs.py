@@ -97,6 +97,52 @@ def test_without_a_price_nothing_starts(
     assert "price" in str(run.facts["reason"])
 
 
+def test_files_are_edited_and_searched_on_the_machine(
+    machine: Machine, assistant: Agent, fake: FakeProvider, disk: tuple[Provider, Ref]
+) -> None:
+    fake.script = [
+        call("write_file", path="notes/day.md", text="Monday: three herons\nTuesday: none\n"),
+        call("edit_file", path="notes/day.md", old="three", new="four"),
+        call("search_files", pattern="(heron|gull)s$", names="*.md"),
+        call("search_files", pattern="heron", path="~/absent"),
+        call("search_files", pattern="("),
+        finish("Four herons."),
+    ]
+    run = fire_once(routine_for(machine, assistant), "k")
+    assert run.status == "done_changed"
+    results = fake.seen[-1].results
+    assert "Replaced at line 1." in results[1]
+    assert "notes/day.md:1:Monday: four herons" in results[2]
+    assert "That didn't work." in results[3]
+    assert "Mend the pattern" in results[4]
+    provider, ref = disk
+    text = provider.read_file(ref, f"{run.snapshot['folder']}/notes/day.md", 1_000)
+    assert text == b"Monday: four herons\nTuesday: none\n"
+    kinds = list(run.steps.values_list("kind", flat=True))
+    assert kinds[1:] == ["wrote", "edited", "searched", "searched", "searched", "finished"]
+
+
+@pytest.mark.parametrize(
+    ("moves", "variant"),
+    [
+        ([Answer()], "gave an empty answer"),
+        ([Answer(text="I'm sorry, but I can't help with that.")], "refused"),
+        ([call("run_command", command="ls"), finish("")], ""),
+        ([call("run_command", command="ls")] * 9, "repeated itself"),
+    ],
+)
+def test_a_run_that_did_nothing_fails_and_says_how(
+    machine: Machine, assistant: Agent, fake: FakeProvider, moves: list[Answer], variant: str
+) -> None:
+    fake.script = moves
+    routine = routine_for(machine, assistant)
+    run = fire_once(routine, "k")
+    assert (run.status, run.facts["variant"]) == ("fail_empty", variant)
+    assert run.spent >= fake.meter.billed > 0
+    routine.refresh_from_db()
+    assert routine.streak == 1
+
+
 @pytest.fixture
 def upstream(machine: Machine, disk: tuple[Provider, Ref], tmp_path: Path) -> "Upstream":
     """A repository with history, uploaded as a bundle and cloned on the machine."""

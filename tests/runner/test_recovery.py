@@ -11,6 +11,7 @@ from routines_app.fires import FireRequest, claim_fire, request_fires, sweep
 from routines_app.fires.claim import Claim
 from routines_app.models import Delivery, Fire, Routine, Run
 from routines_app.rules.status import RunStatus
+from routines_app.runner import rescue
 from routines_app.runner.ending import Ending
 from routines_app.runner.record import finish
 from routines_app.runner.rescue import rescue_dead_runs
@@ -115,3 +116,35 @@ def test_the_sweep_rings_for_what_waits_but_not_behind_a_busy_machine(
     assert fresh == 0
     assert rung == list(waits)
     assert not set(behind) & set(rung)
+
+
+def test_one_that_cant_be_brought_on_keeps_none_of_the_others_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first, second = claimed(), claimed()
+    Run.objects.update(status="running", effects_begun_at=database_clock.now())
+
+    def breaks_once(claim: Claim, ending: Ending) -> bool:
+        if claim.fire_id == first.fire_id:
+            raise ValueError("its schedule can't be read")
+        return finish(claim, ending)
+
+    monkeypatch.setattr(rescue, "finish", breaks_once)
+    assert rescue_dead_runs() == 1
+    assert (run_of(first).status, run_of(second).status) == ("running", "fail_restart")
+    monkeypatch.undo()
+    assert rescue_dead_runs() == 1
+    assert run_of(first).status == "fail_restart"
+
+
+def test_a_gap_in_its_steps_keeps_no_run_from_its_end() -> None:
+    claim = claimed()
+    Run.objects.update(
+        status="running",
+        effects_begun_at=database_clock.now(),
+        doing={"kind": "ran", "title": "make deploy"},
+    )
+    for number in (1, 3):
+        run_of(claim).steps.create(number=number, kind="note", title="x")
+    assert rescue_dead_runs() == 1
+    assert run_of(claim).steps.order_by("-number")[0].number == 4

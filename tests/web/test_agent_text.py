@@ -110,4 +110,4 @@ def test_lines_that_came_and_went_are_counted() -> None:
 
 def test_a_scripts_lines_stay_lines() -> None:
     assert agent_html("inbox\nroutines") == "<p>inbox\nroutines</p>\n"
-    assert agent_html("inbox\nroutines", keep_lines=True) == "<p>inbox<br>\nroutines</p>\n"
+    assert agent_html("inbox\nroutines", lines=True) == "<p>inbox<br>\nroutines</p>\n"

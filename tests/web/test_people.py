@@ -6,12 +6,18 @@ from typing import Any
 
 import pytest
 from django.core import mail
+from django.core.cache import cache
 from django.test import Client
 
 from accounts.models import Invitation, Membership, Role, User, Workspace
 from tests.factories import make_member, make_person, make_routine
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _nothing_sent_yet() -> None:
+    cache.clear()
 
 
 def invite(browser: Client, email: str = "new@example.org", role: str = "member") -> str:
@@ -180,6 +186,43 @@ def test_who_was_removed_finds_nothing_any_more(
     assert browser.get("/w/harbour/people/").status_code == 200
     browser_of_owner.post("/w/harbour/people/remove/", {"person": person.email})
     assert browser.get("/w/harbour/people/").status_code == 404
+
+
+def test_who_was_removed_doesn_t_come_back_by_a_link_of_their_own(
+    browser_of_owner: Client, harbour: Workspace
+) -> None:
+    person, browser = make_member(harbour, Role.ADMIN), Client()
+    browser.force_login(person)
+    path = invite(browser, "another-address@example.org", "admin")
+    browser_of_owner.post("/w/harbour/people/remove/", {"person": person.email})
+    assert browser.post(path).status_code == 410
+    assert not Membership.objects.filter(user=person).exists()
+
+
+@pytest.mark.parametrize("name", ["Eve\rBcc: all@example.org", "Eve\x0bBcc: all@example.org"])
+def test_a_name_is_one_line_of_a_letter(
+    browser_of_owner: Client, harbour: Workspace, settings: Any, owner: User, name: str
+) -> None:
+    settings.EMAIL_TO_LOG = False
+    User.objects.filter(pk=owner.pk).update(name=name)
+    invite(browser_of_owner)
+    (letter,) = mail.outbox
+    head = letter.message().as_string().partition("\n\n")[0]
+    assert letter.subject.startswith("Eve Bcc: all@example.org asks you")
+    assert re.search("^Bcc", head, re.MULTILINE) is None and "\nFrom: " in head
+
+
+def test_an_address_gets_a_few_letters_a_day_and_then_the_link_is_passed_on(
+    browser_of_owner: Client, harbour: Workspace, settings: Any
+) -> None:
+    settings.EMAIL_TO_LOG = False
+    invite(browser_of_owner)
+    again = f"/w/harbour/people/{Invitation.objects.get().key}/again/"
+    pages = [browser_of_owner.post(again, follow=True).content.decode() for _ in range(9)]
+    assert len(mail.outbox) == 5
+    assert "/invitations/" in pages[-1] and "enough for a day" in pages[-1]
+    invite(browser_of_owner, "else@example.org")
+    assert mail.outbox[-1].to == ["else@example.org"]
 
 
 def test_undo_in_place_loads_the_page_that_says_the_role(

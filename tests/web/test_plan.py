@@ -21,6 +21,9 @@ from tests.factories import NOON, make_agent, make_member, make_routine, make_ru
 pytestmark = pytest.mark.django_db
 
 
+FORMULAS = ("=cmd()", "=1+cmd|'/C calc'!A0", "-1+cmd|'/C calc'!A0", "+44 1", "@sum(1)")
+
+
 @pytest.fixture(autouse=True)
 def _at_noon() -> object:
     with time_machine.travel(NOON, tick=False) as traveller:
@@ -39,14 +42,14 @@ def spend(run: Run, micro: int, *, at: datetime | None = None, ours: bool = Fals
 def ledgered(harbour: Workspace) -> Workspace:
     """Two routines with runs in two months, one of them refunded."""
     move_plan(harbour, "pro")
-    writer = make_agent(harbour, "Writer", AgentRuntime.MODEL)
+    writer = make_agent(harbour, "Scribe", AgentRuntime.MODEL)
     triage = make_routine(harbour, name="Inbox triage", slug="triage", agent=writer)
     brief = make_routine(harbour, name="Morning brief", slug="brief", agent=writer)
     for days, micro in ((1, 1_234_567), (2, 40_001), (40, 5_000_000)):
         at = NOON - timedelta(days=days)
-        spend(make_run(triage, at=at, snapshot={"agent": "Writer"}), micro)
-    spend(make_run(brief, snapshot={"agent": "Writer"}), 300_000)
-    spend(make_run(brief, RunStatus.FAIL_RESTART, snapshot={"agent": "Writer"}), 70_000, ours=True)
+        spend(make_run(triage, at=at, snapshot={"agent": "Scribe"}), micro)
+    spend(make_run(brief, snapshot={"agent": "Scribe"}), 300_000)
+    spend(make_run(brief, RunStatus.FAIL_RESTART, snapshot={"agent": "Scribe"}), 70_000, ours=True)
     grant_credit(Account.objects.get(workspace=harbour), 20_000_000, NOON - timedelta(days=24))
     return harbour
 
@@ -84,7 +87,7 @@ def test_each_grouping_comes_to_the_same(
     labels = {line.label for line in found.lines}
     expected = {
         "routine": {"Inbox triage", "Morning brief"},
-        "agent": {"Writer"},
+        "agent": {"Scribe"},
         "day": {"2027-03-23", "2027-03-24", "2027-03-25"},
     }
     assert labels == expected[by]
@@ -100,14 +103,31 @@ def test_a_past_month_has_its_own_statement(browser_of_owner: Client, ledgered: 
 
 
 def test_a_statement_as_a_file_is_exact(browser_of_owner: Client, ledgered: Workspace) -> None:
-    make_routine(ledgered, name="=cmd()", slug="formula")
+    for number, name in enumerate(FORMULAS):
+        make_routine(ledgered, name=name, slug=f"formula-{number}")
     answer = browser_of_owner.get("/w/harbour/plan/statement.csv?by=routine&month=2027-03")
     rows = list(csv.reader(io.StringIO(answer.content.decode())))
     assert ["Inbox triage", "2", "1.274568"] in rows
     assert ["Refunded", "1", "-0.070000"] in rows
     assert rows[-1] == ["Together", "4", "1.574568"]
-    assert "'=cmd()" in [row[0] for row in rows]
+    assert {f"'{name}" for name in FORMULAS} <= {row[0] for row in rows}
     assert 'filename="harbour-2027-03-by-routine.csv"' in answer["Content-Disposition"]
+
+
+def test_the_ledger_finds_a_routine_or_a_run(browser_of_owner: Client, ledgered: Workspace) -> None:
+    asked = Run.objects.filter(workspace=ledgered).latest("pk").number
+    page = browser_of_owner.get(f"/w/harbour/plan/ledger/?q={asked}").context["page"]
+    assert page.entries and {each.run.number for each in page.entries} == {asked}
+    page = browser_of_owner.get("/w/harbour/plan/ledger/?q=triage").context["page"]
+    assert {each.run.routine.name for each in page.entries} == {"Inbox triage"}
+
+
+def test_where_no_credit_is_kept_the_ledger_counts_what_was_spent(
+    browser_of_owner: Client, harbour: Workspace
+) -> None:
+    spend(make_run(make_routine(harbour)), 300_000)
+    page = browser_of_owner.get("/w/harbour/plan/ledger/").content.decode()
+    assert 'data-l="Spent so far">$0.30</td>' in page and "Left</th>" not in page
 
 
 def test_each_entry_says_what_was_left_after_it(
