@@ -24,12 +24,27 @@ _NOT_FOR_TURNS = (
     "realtime", "robotics", "search", "transcribe", "tts", "vision", "whisper",
 )  # fmt: skip
 
-# Balanced models: able enough for errands, far from the dearest. The first one with a price wins.
-_BALANCED: dict[PricedProvider, tuple[str, ...]] = {
-    "anthropic": ("claude-sonnet-5-5", "claude-sonnet-5", "claude-sonnet-4-6", "claude-sonnet-4-5"),
-    "openai": ("gpt-6.1-terra", "gpt-5.6-terra", "gpt-5.4-mini", "gpt-5-mini"),
-    "google": ("gemini-3.8-flash", "gemini-3.7-flash", "gemini-3.5-flash", "gemini-2.5-flash"),
-}
+# What each word means where a workspace has said nothing else. The first one with a price wins.
+_TIERS: dict[str, dict[PricedProvider, tuple[str, ...]]] = {
+    "fast": {
+        "anthropic": ("claude-haiku-5-5", "claude-haiku-4-5"),
+        "openai": ("gpt-6-luna", "gpt-5.6-luna", "gpt-5.4-nano", "gpt-5-nano"),
+        "google": ("gemini-3.5-flash-lite", "gemini-3.1-flash-lite", "gemini-2.5-flash-lite"),
+    },
+    # able enough for errands, far from the dearest
+    "balanced": {
+        "anthropic": (
+            "claude-sonnet-5-5", "claude-sonnet-5", "claude-sonnet-4-6", "claude-sonnet-4-5",
+        ),
+        "openai": ("gpt-6.1-terra", "gpt-5.6-terra", "gpt-5.4-mini", "gpt-5-mini"),
+        "google": ("gemini-3.8-flash", "gemini-3.7-flash", "gemini-3.5-flash", "gemini-2.5-flash"),
+    },
+    "deep": {
+        "anthropic": ("claude-opus-5-5", "claude-opus-5", "claude-opus-4-8", "claude-opus-4-5"),
+        "openai": ("gpt-6.1-sol", "gpt-6-sol", "gpt-5.5", "gpt-5"),
+        "google": ("gemini-3.1-pro-preview", "gemini-2.5-pro"),
+    },
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -152,12 +167,15 @@ def seed_price(provider: PricedProvider, model: str, on: datetime) -> Price | No
     return None if row is None else row.price
 
 
-def default_model(provider: str) -> str | None:
-    """A balanced model with a price; None where there's no such thing (a compatible server)."""
-    if provider not in _BALANCED:
-        return None
-    known = {model.id for model in _catalogue(provider).models if not model.deprecated}
-    return next((name for name in _BALANCED[provider] if name in known), None)
+def default_model(provider: str, tier: str = "balanced") -> str | None:
+    """A fast, balanced or deep model with a price; None where there's no such thing (a compatible
+    server). Raises KeyError for another word.
+    """
+    for known, names in _TIERS[tier].items():
+        if known == provider:
+            there = {model.id for model in _catalogue(known).models if not model.deprecated}
+            return next((name for name in names if name in there), None)
+    return None
 
 
 def _rates(price: Price, input_tokens: int) -> Price | LongContext:

@@ -76,10 +76,17 @@ class Refused:
 
 
 def check_address(
-    url: str, *, allow_loopback: bool, resolve: Resolve = socket.getaddrinfo
+    url: str,
+    *,
+    allow_loopback: bool,
+    allow_query: bool = False,
+    resolve: Resolve = socket.getaddrinfo,
 ) -> ResolvedAddress | Refused:
-    """Judge an http or https address. No connection is made; a name is looked up by `resolve`."""
-    parts = _parts(url)
+    """Judge an http or https address. No connection is made; a name is looked up by `resolve`.
+
+    `allow_query`: it's a page's address, which may go on with ? and more, not a server's.
+    """
+    parts = _parts(url, allow_query)
     if isinstance(parts, Refused):
         return parts
     host = parts.hostname or ""
@@ -98,7 +105,7 @@ def check_address(
     return ResolvedAddress(url, parts.scheme, host, port, addresses)
 
 
-def _parts(url: str) -> SplitResult | Refused:
+def _parts(url: str, allow_query: bool) -> SplitResult | Refused:
     whole = Refused("Write the whole address, such as https://models.example.org/v1.")
     # other readers of addresses take a backslash for a slash, and drop control characters
     if not url or len(url) > 2000 or any(not "!" <= c <= "~" or c == "\\" for c in url):
@@ -112,7 +119,7 @@ def _parts(url: str) -> SplitResult | Refused:
         return whole
     if parts.username is not None or parts.password is not None:
         return Refused("Leave the name and password out of the address; a key has its own field.")
-    if parts.fragment or parts.query:
+    if parts.fragment or (parts.query and not allow_query):
         return Refused("Leave out what follows ? or # in the address.")
     return parts
 

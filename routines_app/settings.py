@@ -255,6 +255,7 @@ CELERY_TASK_ROUTES = {
     "routines_app.tasks.care": {"queue": "runner"},
     "routines_app.tasks.restore": {"queue": "runner"},
     "routines_app.tasks.test_model_key": {"queue": "runner"},
+    "routines_app.tasks.ask_connector": {"queue": "runner"},
     "routines_app.tasks.try_check": {"queue": "runner"},
     "routines_app.tasks.*": {"queue": "clock"},
 }
@@ -270,6 +271,7 @@ CELERY_BEAT_SCHEDULE = {
         ("reap", REAP_SECONDS),
         ("outbox", SWEEP_SECONDS),
         ("care", 30.0),
+        ("quiet", 600.0),
     )
 }
 

@@ -9,7 +9,18 @@ from django.db import IntegrityError, transaction
 from billing.holds import NotEnough, take_hold
 from foundation.failpoints import failpoint
 from routines_app.admission.plan_facts import plan_facts
-from routines_app.configure.models import Unusable, UsableModel, model_for
+from routines_app.agents.connectors import App
+from routines_app.agents.routing import Candidate
+from routines_app.configure.apps import apps_for, missing_app
+from routines_app.configure.candidates import candidates_of
+from routines_app.configure.models import (
+    Unusable,
+    UsableModel,
+    assistant_of,
+    model_for,
+    version_now,
+)
+from routines_app.configure.target import target_of
 from routines_app.fires import Claim
 from routines_app.models import AgentRuntime, Routine, Run
 from routines_app.rules.admission import AdmissionFacts, Admitted, Refused, decide
@@ -24,6 +35,8 @@ class Ready:
 
     run: Run
     model: UsableModel | None
+    apps: tuple[App, ...] = ()
+    candidates: tuple[Candidate, ...] = ()  # whom Assistant may pick; empty when that is settled
 
 
 def admit(claim: Claim) -> Ready | Refused | None:
@@ -80,7 +93,10 @@ def admit(claim: Claim) -> Ready | Refused | None:
             facts = {"other_number": other.number, "other_at": other.queued_at.isoformat()}
         return Refused(RunStatus.SKIP_OVERLAP, facts)
     failpoint("admission.after")
-    return Ready(run, model if isinstance(model, UsableModel) else None)
+    usable = model if isinstance(model, UsableModel) else None
+    if usable is None:
+        return Ready(run, None)
+    return Ready(run, usable, apps_for(run.routine), candidates_of(run.routine))
 
 
 def _as_written(run: Run, now: datetime, snapshot: dict[str, Any]) -> None:
@@ -100,6 +116,8 @@ class _Short(Exception):
 def _facts(run: Run, model: UsableModel | Unusable | None, now: datetime) -> AdmissionFacts:
     routine, fire = run.routine, run.fire
     machine = routine.machine
+    # A script calls no apps, so none is missed.
+    app = missing_app(routine) if isinstance(model, UsableModel) else None
     return AdmissionFacts(
         by_person=fire.requested_by_id is not None and routine.deleted_at is None,
         enabled=routine.enabled and routine.deleted_at is None,
@@ -111,12 +129,20 @@ def _facts(run: Run, model: UsableModel | Unusable | None, now: datetime) -> Adm
         and fire.schedule_version != routine.schedule_version,
         machine=machine.name if machine else None,
         machine_gone=machine is not None and machine.deleted_at is not None,
-        agent=routine.agent.name if routine.agent else "Assistant",
+        agent=_who(routine),
         no_model=model.reason if isinstance(model, Unusable) else "",
         limits=plan_facts(run, now),
         waited=(now - fire.due_at).total_seconds(),
         grace=_grace(run),
+        no_app=app.name if app else "",
+        no_app_why=app.why if app else "",
     )
+
+
+def _who(routine: Routine) -> str:
+    if routine.agent is not None:
+        return routine.agent.name
+    return "It" if routine.model else "Assistant"
 
 
 def _grace(run: Run) -> float | None:
@@ -133,8 +159,8 @@ def _grace(run: Run) -> float | None:
 
 def take_snapshot(routine: Routine, model: UsableModel | None) -> dict[str, Any]:
     """What this run runs with, whatever is edited meanwhile. Money micro-dollars, time seconds."""
-    agent = routine.agent
-    version = agent.versions.filter(number=agent.version).first() if agent else None
+    agent = routine.agent or (None if routine.model else assistant_of(routine.workspace))
+    version = version_now(agent) if agent else None
     return {
         "instructions": routine.instructions,
         "check": routine.check_command,
@@ -144,10 +170,13 @@ def take_snapshot(routine: Routine, model: UsableModel | None) -> dict[str, Any]
         "step_limit": routine.step_limit,
         "conversation": routine.conversation,
         "notify": routine.notify,
-        "agent": agent.name if agent else "Assistant",
+        "agent": agent.name if agent else ("" if routine.model else "Assistant"),
         "agent_version": agent.version if agent else None,
+        "target": target_of(routine),
         "runtime": agent.runtime if agent else AgentRuntime.MODEL.value,
         "persona": version.persona if version else "",
+        "tools": version.tools if version else None,
+        "apps": routine.apps,
         "model": model.label if model else "",
         "machine": routine.machine.name if routine.machine else "",
     }

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 from foundation import clock
 from foundation.failpoints import failpoint
-from routines_app.agents.budget import Reservation, TurnBudget
+from routines_app.agents.answer import Reply
+from routines_app.agents.budget import MAX_OUTPUT, Reservation, TurnBudget
 from routines_app.agents.journal import Journal
-from routines_app.agents.line import TICK, Conversation, ModelLine, Reply
+from routines_app.agents.line import TICK, Conversation, ModelLine
 from routines_app.agents.trouble import NO_ANSWER, Trouble
 from routines_app.agents.turn import StepKind, TurnInterrupted
 
+SHOWN_EACH = 1.0  # seconds between two looks at a text that is coming in
 TRIES = {1: "one try", 2: "two tries", 3: "three tries"}
 
 
@@ -47,7 +49,7 @@ class Asking:
     """Asks one turn's questions. `pauses` are the seconds before each further try.
 
     `tick` is called while it waits; it raises TurnInterrupted or TimeUp, which pass through.
-    `ends_at` is by `clock.monotonic`.
+    `ends_at` is by `clock.monotonic`, `most_output` the tokens that an answer may have.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class Asking:
         pauses: tuple[float, ...],
         tick: Callable[[], None],
         ends_at: float,
+        most_output: int = MAX_OUTPUT,
     ) -> None:
         self._line = line
         self._budget = budget
@@ -66,13 +69,16 @@ class Asking:
         self._pauses = pauses
         self._tick = tick
         self._ends_at = ends_at
+        self._shown = 0  # characters of the answer that is coming in
+        self._shown_at = 0.0
+        self._most_output = most_output
 
     def answer(self, talk: Conversation) -> Answered | GivenUp:
         """The model's answer to a conversation, or why there's none.
 
         Raises CapReached when the first try has no room.
         """
-        reservation = self._budget.reserve()
+        reservation = self._budget.reserve(self._most_output)
         if reservation is None:
             raise CapReached
         for tries in range(1, len(self._pauses) + 2):
@@ -85,7 +91,7 @@ class Asking:
             if clock.monotonic() + wait >= self._ends_at:
                 return _given_up(answer, tries, f"No time is left to try again in {wait:.0f}s.")
             self._pause(wait)
-            further = self._budget.reserve()
+            further = self._budget.reserve(self._most_output)
             if further is None:
                 return _given_up(answer, tries, "The cap leaves no room for another try.")
             reservation = further
@@ -93,8 +99,9 @@ class Asking:
 
     def _try(self, talk: Conversation, reservation: Reservation) -> Reply | Trouble:
         self._journal.begin(StepKind.NOTE, "Asking the model")
+        self._shown = 0
         try:
-            answer = self._line.ask(talk, reservation.max_tokens, self._tick)
+            answer = self._line.ask(talk, reservation.max_tokens, self._listen)
         except TurnInterrupted:
             self._count_broken_off(reservation)
             # A sink says so to each call once a turn has to end; the first one stands.
@@ -114,6 +121,17 @@ class Asking:
         self._journal.tell_spent()
         failpoint("model.after")
         return answer
+
+    def _listen(self) -> None:
+        """While an answer comes in: look whether the turn has to end, and show the text so far."""
+        self._tick()
+        now = clock.monotonic()
+        if now < self._shown_at + SHOWN_EACH:
+            return
+        heard = self._line.heard
+        if len(heard.strip()) > self._shown:
+            self._shown_at, self._shown = now, len(heard.strip())
+            self._journal.streaming(heard.strip())
 
     def _count_broken_off(self, reservation: Reservation) -> None:
         # What was sent will be billed, however little of the answer was heard.

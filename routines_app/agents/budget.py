@@ -45,13 +45,16 @@ def bytes_of(*texts: str) -> int:
 
 
 class TurnBudget:
-    """Keeps one turn's spending under its cap. Micro-dollars; used by one thread."""
+    """Keeps one turn's spending under its cap. Micro-dollars; used by one thread.
 
-    def __init__(self, cap: int, price: Price) -> None:
+    `spent` and `usage` are what the run has used before it: both are counted on.
+    """
+
+    def __init__(self, cap: int, price: Price, spent: int = 0, usage: Usage | None = None) -> None:
         self.cap = cap
         self.price = price
-        self.spent = 0
-        self.usage = Usage()
+        self.spent = spent
+        self.usage = usage or Usage()
         self._input_bound = SLACK_FIRST
 
     def add_text(self, tokens: int, parts: int = 1) -> None:

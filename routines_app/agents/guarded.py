@@ -1,7 +1,8 @@
-"""Connections that go only where a model server may be, judged by the address that is called.
+"""Connections that go only where they may, judged by the address that is called.
 
-An address was judged when it was saved; its name may answer differently today. So each connection
-resolves the name once, judges every address it has, and connects to one of exactly these.
+A model server's address was judged when it was saved, a page's before it was asked for; the name
+may answer differently by now. So each connection resolves the name once, judges every address it
+has, and connects to one of exactly these.
 """
 
 import asyncio
@@ -21,6 +22,12 @@ Judge = Callable[[str], ResolvedAddress | Refused]
 def judge_for(*, nearby: bool) -> Judge:
     """The rule for addresses; `nearby`: loopback and private networks may be called too."""
     return lambda url: check_address(url, allow_loopback=nearby, resolve=socket.getaddrinfo)
+
+
+def judge_of_pages(url: str) -> ResolvedAddress | Refused:
+    """The rule for pages that a model asks for: public ones, wherever this runs. A text that it
+    read may have talked it into asking, so what is nearby stays closed even to one owner's own."""
+    return check_address(url, allow_loopback=False, allow_query=True, resolve=socket.getaddrinfo)
 
 
 def guarded_transport(trusted: ssl.SSLContext, judge: Judge) -> "httpx2.AsyncHTTPTransport":

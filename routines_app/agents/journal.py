@@ -41,6 +41,10 @@ class Journal:
         """Tell the sink what begins now."""
         self._steps.begin(kind, title)
 
+    def streaming(self, text: str) -> None:
+        """Tell the sink the text that is coming in."""
+        self._steps.streaming(text)
+
     def record(self, step: NewStep) -> None:
         """Store a step; the first one after a request carries its cost and its tokens."""
         whole = replace(step, cost=self._owed, facts={**step.facts, **self._facts})

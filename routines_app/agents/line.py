@@ -12,58 +12,27 @@ import asyncio
 import concurrent.futures
 import threading
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from routines_app.agents.budget import Tokens, bytes_of
+from routines_app.agents.answer import Called, Reply, read_answer, texts_of
 from routines_app.agents.guarded import judge_for
+from routines_app.agents.offered import Tool
 from routines_app.agents.providers import http_client, open_model, settings_for
-from routines_app.agents.tools import Tool
-from routines_app.agents.trouble import BROKE_OFF, NO_COUNT, Exchange, Trouble, trouble_of
+from routines_app.agents.trouble import Exchange, Trouble, trouble_of
 from routines_app.agents.turn import ModelConnection
 from routines_app.agents.wording import storable
 
 if TYPE_CHECKING:
     import httpx2
-    from pydantic_ai.messages import ModelMessage, ModelResponse
+    from pydantic_ai.messages import ModelMessage
     from pydantic_ai.models import Model
 
 TICK = 0.4  # seconds between looks at whether the turn has to end
-MOST_TOKENS = 1_000_000_000  # of one request; a greater count is a provider's mistake
 SILENCE = 60.0  # seconds without a byte after which a request is given up
+CLOSING = 0.5  # seconds that a connection may take to close
 LONGEST = 300.0  # seconds that one answer may take, however lively its stream
-
-
-@dataclass(frozen=True)
-class Said:
-    """Text in an answer."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Called:
-    """A tool call in an answer; `arguments` is None where they weren't a JSON object."""
-
-    id: str
-    name: str
-    arguments: dict[str, object] | None
-
-
-@dataclass(frozen=True)
-class Reply:
-    """A whole answer. `cut`: it ran into the limit on its length; `refused`: a filter held it back.
-
-    `heft` bounds the tokens of the answer as it's sent back with the next request.
-    """
-
-    parts: tuple[Said | Called, ...]
-    tokens: Tokens
-    cut: bool
-    refused: bool
-    heft: int
-    response: "ModelResponse"
 
 
 class Conversation:
@@ -124,9 +93,12 @@ class ModelLine:
         self._longest = longest
         self.exchange = Exchange()
         self._loop = asyncio.new_event_loop()
+        self._lookups = concurrent.futures.ThreadPoolExecutor(2, thread_name_prefix="model-lookup")
+        self._loop.set_default_executor(self._lookups)
         self._thread = threading.Thread(target=self._loop.run_forever, name="model", daemon=True)
         self._client: httpx2.AsyncClient | None = None
         self._model: Model[Any] | None = None
+        self._heard: list[str] = []
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -141,6 +113,8 @@ class ModelLine:
         asyncio.run_coroutine_threadsafe(self._close(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
+        # A name server may keep one of its threads; nobody waits for that either.
+        self._lookups.shutdown(wait=False, cancel_futures=True)
         self._loop.close()
 
     def ask(
@@ -151,7 +125,13 @@ class ModelLine:
         What `tick` raises breaks the request off and passes through.
         """
         self.exchange = Exchange()
+        self._heard = []
         return self._wait(self._ask(conversation, max_tokens), tick)
+
+    @property
+    def heard(self) -> str:
+        """The text of the answer that is coming in, as far as it has come."""
+        return "".join(self._heard)
 
     def _wait(
         self, work: Coroutine[Any, Any, Reply | Trouble], tick: Callable[[], None]
@@ -186,9 +166,10 @@ class ModelLine:
                     model_request_parameters=_parameters(self._tools),
                 ) as stream,
             ):
-                async for _ in stream:
-                    pass
-                return _read(stream.get())
+                heard = self._heard
+                async for event in stream:
+                    heard.extend(texts_of(event))
+                return read_answer(stream.get())
         except Exception as error:
             # Any error of three providers' libraries belongs on the run's row, in plain words.
             partial = "" if stream is None else (stream.get().text or "")
@@ -202,10 +183,11 @@ class ModelLine:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
         if self._client is not None:
-            async with asyncio.timeout(5):
-                await self._client.aclose()
+            # Whoever doesn't say goodbye in time is left: the turn's end never waits for them.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CLOSING):
+                    await self._client.aclose()
         await self._loop.shutdown_asyncgens()
-        await self._loop.shutdown_default_executor()
 
 
 def _parameters(tools: tuple[Tool, ...]) -> Any:
@@ -224,67 +206,3 @@ def _parameters(tools: tuple[Tool, ...]) -> Any:
         ],
         allow_text_output=True,
     )
-
-
-def _read(response: "ModelResponse") -> Reply | Trouble:
-    """A reply of a stream that ended; trouble where its closing event or its count is missing."""
-    from pydantic_ai.messages import TextPart, ToolCallPart
-
-    usage = response.usage
-    closed = response.finish_reason or (response.provider_details or {}).get("finish_reason")
-    partial = response.text or ""
-    if not closed:
-        return Trouble(BROKE_OFF, "The answer ended without its closing mark.", partial=partial)
-    if usage.unmeasured_requests or usage.input_tokens <= 0:
-        return Trouble(NO_COUNT, "Its answer came without a count of tokens.", partial=partial)
-    plain = usage.input_tokens - usage.cache_read_tokens - usage.cache_write_tokens
-    counts = (plain, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
-    if min(counts) < 0 or max(counts) > MOST_TOKENS:
-        return Trouble(NO_COUNT, "Its count of tokens can’t be true.", partial=partial)
-    parts: list[Said | Called] = []
-    heft = 0
-    for part in response.parts:
-        _mend(part)
-        match part:
-            case TextPart() if part.content.strip():
-                parts.append(Said(part.content))
-                heft += bytes_of(part.content)
-            case ToolCallPart():
-                heft += bytes_of(part.args_as_json_str(), part.tool_name, part.tool_call_id)
-                arguments = _arguments(part)
-                if arguments is None:
-                    # Sent back as it came, it would be paid for again with every later request.
-                    part.args = {}
-                parts.append(Called(part.tool_call_id, part.tool_name, arguments))
-            case _:
-                pass
-    return Reply(
-        parts=tuple(parts),
-        tokens=Tokens(
-            input=usage.input_tokens,
-            output=usage.output_tokens,
-            cached=usage.cache_read_tokens,
-            written=usage.cache_write_tokens,
-        ),
-        cut=response.finish_reason == "length",
-        refused=response.finish_reason == "content_filter",
-        heft=heft,
-        response=response,
-    )
-
-
-def _mend(part: Any) -> None:
-    """Take out what no request can carry, since an answer is sent back with the next one: JSON may
-    escape half of a surrogate pair, which UTF-8 has no bytes for."""
-    for name in ("content", "tool_name", "tool_call_id"):
-        text = getattr(part, name, None)
-        if isinstance(text, str):
-            setattr(part, name, storable(text))
-
-
-def _arguments(part: Any) -> dict[str, object] | None:
-    try:
-        found = part.args_as_dict(raise_if_invalid=True)
-    except (ValueError, AssertionError):
-        return None
-    return found if isinstance(found, dict) else None

@@ -8,17 +8,25 @@ unless its provider turned it away.
 from billing.prices import Price
 from foundation import clock
 from foundation.failpoints import failpoint
+from routines_app.agents.answer import Called, Reply, Said
 from routines_app.agents.asking import Answered, Asking, CapReached, GivenUp, TimeUp
 from routines_app.agents.budget import MAX_OUTPUT, TurnBudget, bytes_of
+from routines_app.agents.fruitless import (
+    EMPTY,
+    NOTHING,
+    REFUSED,
+    WARNED_AT,
+    WARNING,
+    Progress,
+    without_result,
+)
+from routines_app.agents.guarded import Judge, judge_of_pages
 from routines_app.agents.interrupted import keep_what_was_printed
 from routines_app.agents.journal import Journal
-from routines_app.agents.line import LONGEST, SILENCE, Called, Conversation, ModelLine, Reply, Said
+from routines_app.agents.line import LONGEST, SILENCE, Conversation, ModelLine
+from routines_app.agents.offered import FINISH, Tool, offered
 from routines_app.agents.prompt import first_message, system_prompt
 from routines_app.agents.tools import (
-    FINISH,
-    TOOLS,
-    BadArguments,
-    Workplace,
     doing,
     opened,
     read_finish,
@@ -39,8 +47,10 @@ from routines_app.agents.wording import (
     first_sentence,
     middle_cut,
     one_line,
+    says_nothing,
     says_nothing_changed,
 )
+from routines_app.agents.workplace import BadArguments, Workplace
 
 PAUSES = (1.0, 4.0)  # seconds before the second and third try, unless the provider names its own
 CUT = "Your answer was cut off at the limit on one answer, so it wasn't used. Use smaller pieces."
@@ -51,7 +61,8 @@ class ModelRuntime:
     """Takes a turn with a model.
 
     `silence` and `longest` are seconds: without a byte, and for one answer. `pauses` are the
-    seconds before each further try, so their number is the number of retries.
+    seconds before each further try, so their number is the number of retries. `judge` says which
+    pages of the web a tool may read.
     """
 
     def __init__(
@@ -60,10 +71,12 @@ class ModelRuntime:
         silence: float = SILENCE,
         longest: float = LONGEST,
         pauses: tuple[float, ...] = PAUSES,
+        judge: Judge = judge_of_pages,
     ) -> None:
         self._silence = silence
         self._longest = longest
         self._pauses = pauses
+        self._judge = judge
 
     def take_turn(self, request: TurnRequest, computer: Computer, steps: StepSink) -> TurnOutcome:
         """Work until the model finishes or a limit is met. Raises only TurnInterrupted."""
@@ -75,10 +88,13 @@ class ModelRuntime:
             return _refused(
                 "has no price", f"Give {choice.name} a price: no cap holds without one."
             )
+        tools = offered(request.tools) + (request.apps.tools if request.apps else ())
+        ends_at = clock.monotonic() + request.seconds
+        place = Workplace(computer, request.folder, ends_at, steps.check, self._judge, request.apps)
         with ModelLine(
-            choice.connection, choice.name, TOOLS, silence=self._silence, longest=self._longest
+            choice.connection, choice.name, tools, silence=self._silence, longest=self._longest
         ) as line:
-            return _Turn(request, choice.price, computer, steps, line, self._pauses).take()
+            return _Turn(request, choice.price, place, steps, line, tools, self._pauses).take()
 
 
 class _Turn:
@@ -88,16 +104,20 @@ class _Turn:
         self,
         request: TurnRequest,
         price: Price,
-        computer: Computer,
+        place: Workplace,
         steps: StepSink,
         line: ModelLine,
+        tools: tuple[Tool, ...],
         pauses: tuple[float, ...],
     ) -> None:
         self._most_steps = request.max_steps
         self._steps = steps
-        self._ends_at = clock.monotonic() + request.seconds
-        self._place = Workplace(computer, request.folder, self._ends_at, steps.check)
-        self._budget = TurnBudget(request.cap, price)
+        self._ends_at = place.ends_at
+        self._place = place
+        self._tools = tools
+        self._progress = Progress()
+        self._effect = False
+        self._budget = TurnBudget(request.cap, price, request.spent, request.usage)
         self._journal = Journal(steps, self._budget)
         self._asking = Asking(
             line,
@@ -109,8 +129,8 @@ class _Turn:
         )
         system, first = system_prompt(request.persona), first_message(request)
         self._talk = Conversation(system, first)
-        described = [f"{tool.name}{tool.description}{tool.parameters}" for tool in TOOLS]
-        self._budget.add_text(bytes_of(system, first, *described), parts=2 + len(TOOLS))
+        described = [f"{tool.name}{tool.description}{tool.parameters}" for tool in tools]
+        self._budget.add_text(bytes_of(system, first, *described), parts=2 + len(tools))
 
     def take(self) -> TurnOutcome:
         """Ask and act until there's an outcome."""
@@ -153,11 +173,19 @@ class _Turn:
             if isinstance(told, TurnOutcome):
                 return told
             results.append((part, told))
+        if not results and not reply.cut:
+            return self._ended_in_text(reply)
+        self._progress.answered(cut=reply.cut)
+        if self._progress.over:
+            facts = self._progress.facts()
+            self._journal.note(f"It {facts['variant']}, so it was ended", str(facts["reason"]))
+            return self._outcome("fail_empty", body=reply.text, facts=facts)
         if not results:
-            if not reply.cut:
-                return self._ended_in_text(reply)
             self._cut_at_the_limit(reply)
             return None
+        if self._progress.repeats >= WARNED_AT:
+            call, told = results[-1]
+            results[-1] = (call, f"{WARNING}\n{told}")
         self._talk.hear(reply)
         self._talk.tell(results)
         self._budget.add_text(bytes_of(*(text for _, text in results)), parts=len(results))
@@ -175,13 +203,15 @@ class _Turn:
         self._tick()
         if call.arguments is None:
             self._journal.note(f"{call.name} was called wrongly")
+            if not cut:
+                self._progress.called(call.name, None, NOT_JSON)
             return CUT if cut else NOT_JSON
         if call.name == FINISH:
             return self._finish(call.arguments)
         self._journal.doing = doing(call.name, call.arguments)
         self._journal.begin(*opened(call.name, call.arguments))
         try:
-            result = use_tool(call.name, call.arguments, self._place)
+            result = use_tool(call.name, call.arguments, self._place, self._tools)
         except TurnInterrupted as interruption:
             step = opened(call.name, call.arguments)
             keep_what_was_printed(self._journal.record, interruption, *step)
@@ -193,6 +223,9 @@ class _Turn:
             return self._stopped(
                 "fail_machine", variant=result.failed.variant, reason=str(result.failed)
             )
+        self._effect = self._effect or result.effect
+        done = result.step
+        self._progress.called(call.name, call.arguments, result.told, done.title, done.seconds)
         return result.told
 
     def _finish(self, arguments: dict[str, object]) -> str | TurnOutcome:
@@ -200,6 +233,7 @@ class _Turn:
             finish = read_finish(arguments)
         except BadArguments as error:
             self._journal.note("finish was called wrongly", str(error))
+            self._progress.called(FINISH, arguments, str(error))
             return str(error)
         title = (
             finish.blocked or finish.headline or ("Done" if finish.changed else "Nothing changed")
@@ -214,19 +248,28 @@ class _Turn:
         )
         if finish.blocked:
             return self._outcome("fail_agent", body=finish.body, facts={"reason": finish.blocked})
-        code = "done_changed" if finish.changed else "done_unchanged"
-        return self._outcome(code, headline=finish.headline, body=finish.body)
+        return self._ended(finish.changed, finish.headline, finish.body)
+
+    def _ended(self, changed: bool, headline: str, body: str) -> TurnOutcome:
+        """An ending by the model itself, judged by what it has to show for it."""
+        lacks = without_result(headline, body)
+        if lacks == REFUSED or (lacks == NOTHING and changed and not self._effect):
+            return self._outcome("fail_empty", body=body or headline, facts={"variant": lacks})
+        code = "done_changed" if changed else "done_unchanged"
+        said = "" if says_nothing(headline) else headline
+        return self._outcome(code, headline=said or first_sentence(body), body=body)
 
     def _ended_in_text(self, reply: Reply) -> TurnOutcome:
-        text = "\n\n".join(part.text for part in reply.parts if isinstance(part, Said)).strip()
-        if reply.refused or not text:
-            variant = "refused" if reply.refused else "gave an empty answer"
+        text = reply.text
+        if reply.refused or (says_nothing(text) and not self._effect):
+            variant = REFUSED if reply.refused else EMPTY
             self._journal.note(f"The model {variant}")
             return self._outcome("fail_empty", body=text, facts={"variant": variant})
         if says_nothing_changed(text):
             return self._outcome("done_unchanged")
-        headline = first_sentence(text)
-        return self._outcome("done_changed", headline=headline, body=text)
+        if self._journal.owes:
+            self._journal.note("The model ended without a word")
+        return self._ended(True, first_sentence(text), text)
 
     def _show_texts(self, reply: Reply) -> None:
         for part in reply.parts:

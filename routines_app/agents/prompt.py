@@ -52,8 +52,11 @@ def first_message(request: TurnRequest) -> str:
     )
 
 
+_CLOSING = re.compile(r"<(?=\s*/\s*data)", re.IGNORECASE)
+
+
 def as_data(source: str, text: str) -> str:
     """A text marked as data. A closing mark inside it is disarmed, so that it can't end early."""
-    safe = text.replace("</data", "<\\/data")
-    name = re.sub('[<>"\n]', "'", source)
+    safe = _CLOSING.sub("<\\\\", text)
+    name = " ".join(re.sub('[<>"]', "'", source).split())
     return f'<data from="{name}">\n{safe}\n</data>'

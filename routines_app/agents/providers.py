@@ -57,7 +57,7 @@ def http_client(
         exchange().status = response.status_code
 
     return httpx2.AsyncClient(
-        transport=guarded_transport(_trusted(), judged),
+        transport=guarded_transport(trusted(), judged),
         timeout=httpx2.Timeout(silence, connect=min(10.0, silence)),
         follow_redirects=False,
         event_hooks={"request": [before], "response": [after]},
@@ -65,7 +65,7 @@ def http_client(
 
 
 @cache
-def _trusted() -> ssl.SSLContext:
+def trusted() -> ssl.SSLContext:
     """The authorities that are trusted, read once: that takes longer than a short request."""
     import httpx2
 

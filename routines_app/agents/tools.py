@@ -1,180 +1,107 @@
-"""The tools a model has, and what each does on the machine.
-
-`TOOLS` is plain data, the same in each turn. `use_tool` does one call and gives back the step to
-store and the text to tell the model; what the machine refuses is told to the model, which can
-try something else.
+"""What a model's calls do. `use_tool` does one call and gives back the step to store and the text
+to tell the model; what is refused is told to the model, which can try something else.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import islice
 
 from foundation import clock
+from routines_app.agents import tool_files
+from routines_app.agents.connectors import is_of_an_app
+from routines_app.agents.looking import only_looks
+from routines_app.agents.offered import Tool
 from routines_app.agents.prompt import as_data
-from routines_app.agents.turn import Computer, ComputerFailed, ComputerRefused, NewStep, StepKind
-from routines_app.agents.wording import HEADLINE, as_text, middle_cut, one_line
+from routines_app.agents.tool_apps import call_app, call_title
+from routines_app.agents.tool_fetch import fetch_url
+from routines_app.agents.tool_wait import schedule
+from routines_app.agents.turn import ComputerFailed, ComputerRefused, NewStep, StepKind
+from routines_app.agents.wording import HEADLINE, middle_cut, one_line
+from routines_app.agents.workplace import BadArguments, Done, Unwilling, Workplace
 
-COMMAND_SECONDS = 120.0
-MOST_COMMAND_SECONDS = 600.0
-MOST_NAMES = 500
-MOST_READ = 200_000  # bytes
 TOLD = 16_000  # characters of a result that the model is told
-
-
-@dataclass(frozen=True)
-class Tool:
-    """One tool as it's offered to a model; `parameters` is a JSON Schema."""
-
-    name: str
-    description: str
-    parameters: dict[str, object]
 
 
 @dataclass(frozen=True)
 class ToolResult:
     """What came of one call: the step to store, and what the model is told.
 
-    `failed` is the machine's failure when it ended the turn.
+    `effect`: it may have changed something that isn't the agent's own memory. `failed` is the
+    machine's failure when it ended the turn.
     """
 
     step: NewStep
     told: str
+    effect: bool = False
     failed: ComputerFailed | None = None
-
-
-class BadArguments(ValueError):
-    """A model called a tool wrongly; the text tells it what to do."""
-
-
-def _schema(required: list[str], **properties: dict[str, object]) -> dict[str, object]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": False,
-    }
-
-
-def _text(description: str) -> dict[str, object]:
-    return {"type": "string", "description": description}
-
-
-FINISH = "finish"
-
-TOOLS = (
-    Tool(
-        "run_command",
-        "Run a bash command in the routine's folder and get its output and exit code.",
-        _schema(
-            ["command"],
-            command=_text("The command, as for bash -c."),
-            seconds={
-                "type": "integer",
-                "description": "End it after so many seconds, 1 to 600; 120 if left out.",
-            },
-        ),
-    ),
-    Tool(
-        "read_file",
-        "Read a text file.",
-        _schema(["path"], path=_text("Relative to the routine's folder, or starting with ~.")),
-    ),
-    Tool(
-        "write_file",
-        "Write a text file, replacing what was in it. Its folders are made if they aren't there.",
-        _schema(
-            ["path", "text"],
-            path=_text("Relative to the routine's folder, or starting with ~."),
-            text=_text("All of the file's new text."),
-        ),
-    ),
-    Tool(
-        "list_files",
-        "List a folder: each name's kind and size.",
-        _schema([], path=_text("The folder; the routine's own if left out.")),
-    ),
-    Tool(
-        FINISH,
-        "End the run and say how it went. Call it exactly once, as the last thing you do.",
-        _schema(
-            ["changed", "headline", "body"],
-            changed={
-                "type": "boolean",
-                "description": "True if there is something to tell the person.",
-            },
-            headline=_text("The result as one plain sentence."),
-            body=_text("What you made, as Markdown; may be empty."),
-            blocked=_text("Only if you couldn't do the work: why, as one sentence."),
-        ),
-    ),
-)
-
-
-@dataclass(frozen=True)
-class Workplace:
-    """Where tools work: a machine, the routine's folder, and when the turn's time is up.
-
-    `check` raises TurnInterrupted when the turn has to end; `ends_at` is by `clock.monotonic`.
-    """
-
-    computer: Computer
-    folder: str
-    ends_at: float
-    check: Callable[[], None]
-
-    def path(self, given: str) -> str:
-        """A path as the machine takes it: one that isn't rooted is beneath the folder."""
-        if not given or given == ".":
-            return self.folder
-        return given if given.startswith(("~", "/")) else f"{self.folder}/{given}"
 
 
 def doing(name: str, arguments: dict[str, object]) -> str:
     """What a call does, as a participle: "running make", "reading notes.md"."""
-    match name:
-        case "run_command":
-            return f"running {one_line(str(arguments.get('command', 'a command')), 80)}"
-        case "read_file":
-            return f"reading {one_line(str(arguments.get('path', 'a file')), 80)}"
-        case "write_file":
-            return f"writing {one_line(str(arguments.get('path', 'a file')), 80)}"
-        case "list_files":
-            return f"listing {one_line(str(arguments.get('path', 'its folder')), 80)}"
-        case _:
-            return "thinking"
+    if is_of_an_app(name):
+        return f"calling {one_line(name, 80)}"
+    if name not in _CALLS:
+        return "thinking"
+    participle, usual = _CALLS[name].participle, _CALLS[name].usual
+    return f"{participle} {one_line(_about(name, arguments) or usual, 80)}"
 
 
 def opened(name: str, arguments: dict[str, object]) -> tuple[StepKind, str]:
     """The step that a call will be, before it ends: its kind and its title."""
-    return _KINDS.get(name, StepKind.NOTE), one_line(_about(name, arguments))
+    if is_of_an_app(name):
+        return StepKind.CALLED, call_title(name, arguments)
+    kind = _CALLS[name].kind if name in _CALLS else StepKind.NOTE
+    return kind, one_line(_about(name, arguments) or name)
 
 
-def use_tool(name: str, arguments: dict[str, object], place: Workplace) -> ToolResult:
-    """Do one call of any tool but `finish`.
+def use_tool(
+    name: str, arguments: dict[str, object], place: Workplace, tools: tuple[Tool, ...]
+) -> ToolResult:
+    """Do one call of any of `tools` but `finish`.
 
     Raises TurnInterrupted from `place.check`, and nothing else.
     """
     began = clock.monotonic()
-    kind = _KINDS.get(name, StepKind.NOTE)
+    kind, title = opened(name, arguments)
+    tool = next((each for each in tools if each.name == name), None)
+    failed, effect = None, False
     try:
         place.check()
-        action = _ACTIONS.get(name)
-        if action is None:
+        if tool is None or not (name in _CALLS or is_of_an_app(name)):
             raise BadArguments(f"There is no tool called {name}. Use one of the tools you have.")
-        title, content, facts = action(arguments, place)
-        told = as_data(f"{name}: {title}", middle_cut(content, TOLD))
-        if "exit_code" in facts:
-            told = f"exit code {facts['exit_code']} ({facts['reason']})\n{told}"
+        if name in _CALLS:
+            title, content, facts = _CALLS[name].act(arguments, place)
+        else:
+            title, content, facts = call_app(name, arguments, place)
+        source = title if is_of_an_app(name) else f"{name}: {title}"
+        told = f"{_status(facts)}{as_data(source, middle_cut(content, TOLD))}"
         failed = _failure(facts)
-    except (ComputerRefused, BadArguments) as error:
-        title = one_line(_about(name, arguments))
-        content, facts, failed = str(error), {"refused": True}, None
+        done = facts.get("exit_code", 0) == 0 and not facts.get("refused")
+        effect = tool.changes and done and _may_matter(name, arguments, place)
+    except (ComputerRefused, BadArguments, Unwilling) as error:
+        content, facts = str(error), {"refused": True}
         told = f"That didn't work. {error}"
     except ComputerFailed as error:
-        title = one_line(_about(name, arguments))
         content, facts, failed, told = str(error), {"refused": True}, error, ""
     step = NewStep(kind, title, middle_cut(content), seconds=clock.monotonic() - began, facts=facts)
-    return ToolResult(step, told, failed)
+    return ToolResult(step, told, effect, failed)
+
+
+def _status(facts: dict[str, object]) -> str:
+    """The line of ours above a result, for those that have one."""
+    if "exit_code" in facts:
+        return f"exit code {facts['exit_code']} ({facts['reason']})\n"
+    if facts.get("refused"):
+        return "The app says that this call failed:\n"
+    return f"HTTP status {facts['status']}\n" if "status" in facts else ""
+
+
+def _may_matter(name: str, arguments: dict[str, object], place: Workplace) -> bool:
+    """Whether a call that was done may have left something besides the agent's own memory."""
+    if is_of_an_app(name):
+        return True
+    if name == "run_command":
+        return not only_looks(str(arguments.get("command", "")))
+    return place.path(str(arguments.get("path", ""))) != place.path("state.md")
 
 
 def _failure(facts: dict[str, object]) -> ComputerFailed | None:
@@ -188,61 +115,37 @@ def _failure(facts: dict[str, object]) -> ComputerFailed | None:
             return None
 
 
-Done = tuple[str, str, dict[str, object]]
+@dataclass(frozen=True)
+class _Call:
+    """How one tool is called: what it is as a step, what names it, and what it does."""
+
+    kind: StepKind
+    participle: str
+    names: str
+    usual: str
+    act: Callable[[dict[str, object], Workplace], Done]
 
 
-def _run(arguments: dict[str, object], place: Workplace) -> Done:
-    command = _string(arguments, "command")
-    left = place.ends_at - clock.monotonic()
-    result = place.computer.run(
-        ["bash", "-c", command],
-        cwd=place.folder,
-        timeout=max(min(_seconds(arguments), left), 0.1),
-        check=place.check,
-    )
-    facts: dict[str, object] = {
-        "exit_code": result.exit_code,
-        "reason": result.reason,
-        "lines": len(result.output.splitlines()),
-    }
-    return one_line(command), result.output, facts
-
-
-def _read(arguments: dict[str, object], place: Workplace) -> Done:
-    path = _string(arguments, "path")
-    text = as_text(place.computer.read_file(place.path(path), MOST_READ))
-    return one_line(path), text, {"lines": len(text.splitlines())}
-
-
-def _write(arguments: dict[str, object], place: Workplace) -> Done:
-    path, text = _string(arguments, "path"), _string(arguments, "text", empty=True)
-    data = text.encode("utf-8", errors="replace")
-    place.computer.write_file(place.path(path), data)
-    return one_line(path), f"Written: {len(data):,} bytes.", {"bytes": len(data)}
-
-
-def _list(arguments: dict[str, object], place: Workplace) -> Done:
-    path = _string(arguments, "path", empty=True) if "path" in arguments else ""
-    entries = list(islice(place.computer.list_files(place.path(path)), MOST_NAMES + 1))
-    lines = [f"{each.kind:6} {each.size:>10} {each.path}" for each in entries[:MOST_NAMES]]
-    if len(entries) > MOST_NAMES:
-        lines.append(f"[more than {MOST_NAMES}: the rest isn't shown]")
-    text = "\n".join(lines) or "The folder is empty."
-    return one_line(path) or ".", text, {"files": min(len(entries), MOST_NAMES)}
-
-
-_ACTIONS: dict[str, Callable[[dict[str, object], Workplace], Done]] = {
-    "run_command": _run,
-    "read_file": _read,
-    "write_file": _write,
-    "list_files": _list,
+_CALLS = {
+    "run_command": _Call(StepKind.RAN, "running", "command", "a command", tool_files.run_command),
+    "read_file": _Call(StepKind.READ, "reading", "path", "a file", tool_files.read_file),
+    "write_file": _Call(StepKind.WROTE, "writing", "path", "a file", tool_files.write_file),
+    "edit_file": _Call(StepKind.EDITED, "editing", "path", "a file", tool_files.edit_file),
+    "list_files": _Call(StepKind.LISTED, "listing", "path", "its folder", tool_files.list_files),
+    "search_files": _Call(
+        StepKind.SEARCHED, "searching for", "pattern", "a text", tool_files.search_files
+    ),
+    "fetch_url": _Call(StepKind.FETCHED, "fetching", "url", "a page", fetch_url),
+    "schedule": _Call(StepKind.WAITED, "waiting", "until", "a while", schedule),
 }
-_KINDS = {
-    "run_command": StepKind.RAN,
-    "read_file": StepKind.READ,
-    "write_file": StepKind.WROTE,
-    "list_files": StepKind.LISTED,
-}
+
+
+def _about(name: str, arguments: dict[str, object]) -> str:
+    """What a call is about, by its main argument; empty where it has none."""
+    if name == "schedule":
+        seconds, until = arguments.get("seconds"), arguments.get("until")
+        return f"until {until}" if until else f"{seconds} seconds" if seconds else ""
+    return str(arguments.get(_CALLS[name].names) or "") if name in _CALLS else ""
 
 
 @dataclass(frozen=True)
@@ -280,24 +183,3 @@ def _optional(arguments: dict[str, object], name: str) -> str:
     if not isinstance(value, str):
         raise BadArguments(f"Give {name} as a text.")
     return value
-
-
-def _about(name: str, arguments: dict[str, object]) -> str:
-    return str(arguments.get("command") or arguments.get("path") or name)
-
-
-def _string(arguments: dict[str, object], name: str, *, empty: bool = False) -> str:
-    value = arguments.get(name)
-    if not isinstance(value, str) or not (value.strip() or empty):
-        raise BadArguments(f"Give {name} as a text.")
-    if "\x00" in value:
-        raise BadArguments(f"Leave NUL characters out of {name}.")
-    return value
-
-
-def _seconds(arguments: dict[str, object]) -> float:
-    value = arguments.get("seconds", COMMAND_SECONDS)
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
-        # JSON as Python reads it has NaN, with which no deadline ever comes
-        raise BadArguments("Give seconds as a number from 1 to 600.")
-    return float(min(max(value, 1), MOST_COMMAND_SECONDS))  # a huge whole number fits no float

@@ -8,9 +8,12 @@ belongs on the run's row; `TurnInterrupted` from the sink passes through untouch
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from billing.prices import Price
+
+if TYPE_CHECKING:
+    from routines_app.agents.connectors import OpenApps
 
 
 class StepKind(StrEnum):
@@ -22,7 +25,12 @@ class StepKind(StrEnum):
     RAN = "ran"  # a command on the machine
     READ = "read"  # a file was read
     WROTE = "wrote"  # a file was written
+    EDITED = "edited"  # a text in a file was replaced
     LISTED = "listed"  # a folder was listed
+    SEARCHED = "searched"  # a folder's files were searched
+    FETCHED = "fetched"  # a page was read from the web
+    WAITED = "waited"  # the agent's own timer ran
+    CALLED = "called"  # a tool of an app was called
     FINISHED = "finished"  # the agent called finish, or the script's last line said so
     NOTE = "note"  # a remark of ours: a retry, a limit reached
 
@@ -70,6 +78,10 @@ class StepSink(Protocol):
     def spent(self, micro: int, usage: "Usage") -> None:
         """Tell the run's spending so far (absolute, micro-dollars): after each request to a model,
         before its steps, and once more when a request is broken off by an interruption."""
+
+    def streaming(self, text: str) -> None:
+        """Tell the text of the answer that is coming in, as far as it has come. It stands in place
+        of the open step until the next `record`. Each call is a write: once a second is enough."""
 
     def check(self) -> None:
         """Raise TurnInterrupted when the turn has to end. Cheap: call it often (each 0.5 s)."""
@@ -183,7 +195,10 @@ class TurnRequest:
     """All that a turn needs. Money in micro-dollars, time in seconds.
 
     `folder` is where it works (`~/routines/<slug>`), `state` the text of its state.md at the
-    start, `model` None for a script.
+    start, `model` None for a script. `tools` are the names of those that it may use, None: all;
+    `finish` is always among them. `apps` are those that it may call, whose tools come after its
+    own. `spent` and `usage` are what the run has used before the turn,
+    beneath the same cap.
     """
 
     run_id: str
@@ -196,6 +211,10 @@ class TurnRequest:
     max_steps: int = 100
     persona: str = ""
     model: ModelChoice | None = None
+    tools: tuple[str, ...] | None = None
+    spent: int = 0
+    usage: Usage = field(default_factory=Usage)
+    apps: "OpenApps | None" = None
 
 
 @dataclass(frozen=True)
@@ -210,8 +229,8 @@ class TurnOutcome:
     was at as a participle ("running make"); stop_time: `variant` "seconds" or "steps";
     fail_machine: `variant` "memory", "disk", "silent" or "refused", and `reason`. fail_model:
     `variant`, a predicate for "The model …" ("said no"), and `reason`, the provider's words.
-    fail_script: `exit_code`, `last_line`. fail_agent: `reason`. fail_empty: `variant`,
-    "gave an empty answer" or "refused".
+    fail_script: `exit_code`, `last_line`. fail_agent: `reason`. fail_empty: `variant`, a predicate
+    for "It …" (those of `fruitless`; none: it produced nothing), and `reason`, one sentence more.
     """
 
     code: str

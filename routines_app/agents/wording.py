@@ -1,6 +1,7 @@
 """Reading and cutting text that a script or a model wrote: one-line titles, headlines, bounds."""
 
 import re
+import unicodedata
 
 HEADLINE = 300  # characters
 TITLE = 200  # characters
@@ -8,12 +9,56 @@ CONTENT = 20_000  # characters of one step that are kept
 BODY = 60_000  # characters of what a run made
 
 _SENTENCE = re.compile(r".+?[.!?][\"'”’)\]*_]*(?=\s|$)")
-_MARKS = " \t\r\n.!?…,;:*_`~#>\"'“”‘’()[]-–—"
+# Emphasis, code and quotation as Markdown marks them; a struck-out sentence isn't said.
+_MARKDOWN = str.maketrans("", "", "*_`")
+_AROUND = "+>#="
 
 
 def says_nothing_changed(text: str) -> bool:
     """Whether a text is the one sentence "nothing changed", however it is cased or punctuated."""
-    return " ".join(text.strip(_MARKS).casefold().split()) == "nothing changed"
+    plain = unicodedata.normalize("NFKC", text).translate(_MARKDOWN)
+    words = "".join(char for char in plain if unicodedata.category(char) != "Cf").split()
+    return _bare(" ".join(words)).casefold() == "nothing changed"
+
+
+def says_nothing(text: str) -> bool:
+    """Whether a text holds no letter and no figure: blank, or marks alone."""
+    return not any(char.isalnum() for char in text)
+
+
+def _bare(text: str) -> str:
+    """A text without the punctuation and spaces around it."""
+    start, end = 0, len(text)
+    while start < end and _is_mark(text[start]):
+        start += 1
+    while end > start and _is_mark(text[end - 1]):
+        end -= 1
+    return text[start:end]
+
+
+def _is_mark(char: str) -> bool:
+    return char.isspace() or char in _AROUND or unicodedata.category(char).startswith("P")
+
+
+_REFUSAL = re.compile(
+    r"(?:(?:i[' ]?a?m |i am )?(?:so |very |really )?sorry|i apologi[sz]e|unfortunately)?"
+    r"[,.;:!]*\s*(?:but |however,? )?(?:as an ai[\w ]{0,30},? )?"
+    r"i(?: can ?not| can't| cant| won't| will not|'m unable to| am unable to|'m not able to"
+    r"| am not able to|'m not going to| am not going to| must decline to| have to decline to)\s+"
+    r"(?:help|assist|comply|engage|participate|take part"
+    r"|(?:do|fulfil|fulfill|complete|continue with|go along with|support|process)\s+"
+    r"(?:that|this|it|your request|the request|these instructions))\b"
+    r"|i (?:must |have to )?(?:decline|refuse)\b",
+    re.IGNORECASE,
+)
+REFUSAL = 600  # characters: whoever writes more has answered something
+
+
+def refuses(text: str) -> bool:
+    """Whether a text declines the work and says nothing else: "I'm sorry, but I can't help with
+    that." What couldn't be found or reached is a result, not a refusal."""
+    plain = " ".join(text.replace("’", "'").translate(_MARKDOWN).split())
+    return len(plain) <= REFUSAL and _REFUSAL.match(plain) is not None
 
 
 def last_line(text: str) -> str:

@@ -169,11 +169,16 @@ def look(machine: Machine, path: str) -> Folder | TextFile | OtherFile:
     provider, ref = provider_for(machine)
     _seed_folders(machine, provider, ref, path)
     try:
-        found = list(provider.list_files(ref, _full(path)))
+        names = names_beneath(provider, ref, path)
     except Unsupported:
         return _file(provider, ref, path)
-    names = sorted((_name(entry) for entry in found), key=lambda n: (n.kind != "folder", n.name))
     return Folder(path, tuple(names[:MOST_NAMES]), max(0, len(names) - MOST_NAMES))
+
+
+def names_beneath(provider: Provider, ref: Ref, folder: str) -> list[Name]:
+    """The names in a folder, folders first. Raises NotFound, Unsupported for what is no folder."""
+    found = (_name(entry) for entry in provider.list_files(ref, _full(folder)))
+    return sorted(found, key=lambda name: (name.kind != "folder", name.name))
 
 
 def _seed_folders(machine: Machine, provider: Provider, ref: Ref, path: str) -> None:

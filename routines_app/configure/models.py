@@ -13,7 +13,8 @@ from billing.pricing import price_of
 from foundation.crypto import CannotDecrypt, decrypt
 from routines_app.agents.environment import connections_in
 from routines_app.agents.turn import ModelConnection
-from routines_app.models import Agent, AgentRuntime, ModelKey, Routine
+from routines_app.models import Agent, AgentRuntime, AgentVersion, ModelKey, ModelWord, Routine
+from routines_app.rules.roster import ASSISTANT, Tier
 
 
 @dataclass(frozen=True)
@@ -38,83 +39,147 @@ class Unusable:
     reason: str
 
 
+NONE_CONNECTED = Unusable("none is connected")
+
+
+@dataclass(frozen=True)
+class Way:
+    """One connection of a workspace. `model` is the one that it was put in for, empty when it
+    names none; `own` that model's price where the price table has none. `trouble` is why it can't
+    be used, "" when it can. `only`: it serves that one model and no other.
+    """
+
+    provider: str
+    model: str
+    connection: ModelConnection | None
+    key_id: int | None = None
+    own: Price | None = None
+    trouble: str = ""
+    only: bool = False
+
+
 def usable_models(workspace: Workspace) -> list[UsableModel]:
-    """Every model that this workspace may use now, the preferred one first."""
-    return [found for found in _all(workspace) if isinstance(found, UsableModel)]
+    """Each connection's own model that this workspace may use now, the preferred one first."""
+    found = [_usable(way, way.model) for way in ways_of(workspace)]
+    return [each for each in found if isinstance(each, UsableModel)]
 
 
 def model_for(routine: Routine) -> UsableModel | Unusable | None:
-    """The model that this routine's next turn would use; None when its agent needs none.
+    """The model that this routine's next turn would use, or would ask who is needed; None when
+    its agent needs none.
 
     A named model is never replaced by another: without it the routine doesn't run.
     """
-    agent = routine.agent
-    if agent is not None and agent.runtime == AgentRuntime.SCRIPT:
+    if routine.model and routine.agent is None:
+        return named_model(routine.workspace, routine.model)
+    agent = routine.agent or assistant_of(routine.workspace)
+    return model_of_agent(agent) if agent else word_model(routine.workspace, Tier.BALANCED)
+
+
+def assistant_of(workspace: Workspace) -> Agent | None:
+    """The agent that works out who is needed; None in a workspace without its roster."""
+    return Agent.objects.filter(
+        workspace=workspace, came_as=ASSISTANT, deleted_at__isnull=True
+    ).first()
+
+
+def version_now(agent: Agent) -> AgentVersion | None:
+    """What an agent is now; None for one that was never described."""
+    return agent.versions.filter(number=agent.version).first()
+
+
+def model_of_agent(agent: Agent, ways: "list[Way] | None" = None) -> UsableModel | Unusable | None:
+    """The model that an agent thinks with; None for a script."""
+    if agent.runtime == AgentRuntime.SCRIPT:
         return None
-    return _choose(routine.workspace, routine.model or (_model_of(agent) if agent else ""))
+    version = version_now(agent)
+    if version is not None and version.model:
+        return named_model(agent.workspace, version.model, ways)
+    tier = Tier(version.tier) if version is not None and version.tier else Tier.BALANCED
+    return word_model(agent.workspace, tier, ways)
 
 
-def _choose(workspace: Workspace, named: str) -> UsableModel | Unusable:
-    found = _all(workspace)
-    if named:
-        matching = [each for each in found if _label(each) == named]
-        if matching:
-            each = matching[0]
-            return each if isinstance(each, UsableModel) else Unusable(each[1])
-        return Unusable(f"{named} isn’t connected")
-    for each in found:
-        if isinstance(each, UsableModel):
-            return each
-    if found:
-        return Unusable(next(e[1] for e in found if not isinstance(e, UsableModel)))
-    return Unusable("none is connected")
+def named_model(
+    workspace: Workspace, label: str, ways: "list[Way] | None" = None
+) -> UsableModel | Unusable:
+    """One particular model, `provider/model`, by the first connection that leads to it."""
+    provider, _, name = label.partition("/")
+    known = ways_of(workspace) if ways is None else ways
+    those = [way for way in known if way.provider == provider]
+    exact = [way for way in those if way.model == name]
+    found = [_usable(way, name) for way in exact or [way for way in those if not way.only]]
+    usable = [each for each in found if isinstance(each, UsableModel)]
+    return (usable or found or [Unusable(f"{label} isn’t connected")])[0]
 
 
-def _label(each: "UsableModel | tuple[str, str]") -> str:
-    return each.label if isinstance(each, UsableModel) else each[0]
+def word_model(
+    workspace: Workspace, tier: Tier, ways: "list[Way] | None" = None
+) -> UsableModel | Unusable:
+    """What fast, balanced or deep means here: what the workspace says, else by its connections.
+
+    Balanced is the model that a connection was put in for; fast and deep are its provider's, or
+    that same model where no other is known.
+    """
+    known = ways_of(workspace) if ways is None else ways
+    said = ModelWord.objects.filter(workspace=workspace, word=tier).first()
+    if said is not None:
+        return named_model(workspace, said.model, known)
+    refused = ""
+    for way in known:
+        found = _usable(way, model_of_word(way, tier))
+        if isinstance(found, UsableModel):
+            return found
+        refused = refused or found.reason
+    return Unusable(refused) if refused else NONE_CONNECTED
 
 
-def _model_of(agent: Agent) -> str:
-    version = agent.versions.filter(number=agent.version).first()
-    return version.model if version else ""
+def model_of_word(way: Way, tier: Tier) -> str:
+    """The model that a word means by one connection."""
+    if way.only or tier is Tier.BALANCED:
+        return way.model
+    return default_model(way.provider, tier.value) or way.model
 
 
-def _all(workspace: Workspace) -> "list[UsableModel | tuple[str, str]]":
-    """Usable ones, and (label, reason) of those that can't be used."""
-    found: list[UsableModel | tuple[str, str]] = []
-    for key in ModelKey.objects.filter(workspace=workspace).order_by("-created_at"):
-        label = f"{key.provider}/{key.model}"
-        try:
-            connection = connection_of(key)
-        except CannotDecrypt:
-            found.append((label, f"the key of {label} can’t be read; enter it again"))
-            continue
-        own = (
-            Price(key.model, key.own_input, key.own_output)
-            if key.own_input is not None and key.own_output is not None
-            else None
-        )
-        price = price_of(key.provider, key.model) or own
-        found.append(
-            UsableModel(connection, key.model, price, key.pk)
-            if price
-            else (label, f"{key.model} has no price, so no cap could be kept")
-        )
-    for connection in environment_connections():
-        name = environment_model(connection.provider)
-        if name is None:
-            found.append(
-                (f"{connection.provider}/", "ROUTINES_MODEL doesn’t say which model to use")
-            )
-            continue
-        price = price_of(connection.provider, name)
-        label = f"{connection.provider}/{name}"
-        found.append(
-            UsableModel(connection, name, price, None)
-            if price
-            else (label, f"{name} has no price, so no cap could be kept")
-        )
-    return found
+def _usable(way: Way, name: str) -> UsableModel | Unusable:
+    if way.trouble or way.connection is None:
+        return Unusable(way.trouble)
+    price = price_of(way.provider, name) or (way.own if name == way.model else None)
+    if price is None:
+        return Unusable(f"{name} has no price, so no cap could be kept")
+    return UsableModel(way.connection, name, price, way.key_id)
+
+
+def ways_of(workspace: Workspace) -> list[Way]:
+    """Every connection: the workspace's own, the newest first, then the environment's."""
+    keys = ModelKey.objects.filter(workspace=workspace).select_related("workspace")
+    return [_own_way(key) for key in keys.order_by("-created_at")] + [
+        _way_here(connection) for connection in environment_connections()
+    ]
+
+
+def _own_way(key: ModelKey) -> Way:
+    own = (
+        Price(key.model, key.own_input, key.own_output)
+        if key.own_input is not None and key.own_output is not None
+        else None
+    )
+    only = key.provider == "openai-compatible"
+    try:
+        connection, trouble = connection_of(key), ""
+    except CannotDecrypt:
+        connection = None
+        trouble = f"the key of {key.provider}/{key.model} can’t be read; enter it again"
+    return Way(key.provider, key.model, connection, key.pk, own, trouble, only)
+
+
+def _way_here(connection: ModelConnection) -> Way:
+    name = environment_model(connection.provider)
+    if name is None:
+        trouble = "ROUTINES_MODEL doesn’t say which model to use"
+        return Way(connection.provider, "", connection, trouble=trouble, only=True)
+    # whoever names the model of a whole place means it for all three words
+    only = _named_here(connection.provider) is not None
+    return Way(connection.provider, name, connection, only=only)
 
 
 def connection_of(key: ModelKey) -> ModelConnection:
@@ -142,14 +207,16 @@ def environment_model(provider: str) -> str | None:
 
     ROUTINES_MODEL is `model` or `provider/model`; an openai-compatible server needs it.
     """
+    return _named_here(provider) or default_model(provider)
+
+
+def _named_here(provider: str) -> str | None:
+    """What ROUTINES_MODEL says for this provider; None when it says nothing of it."""
     named = os.environ.get("ROUTINES_MODEL", "")
-    if named:
-        before, slash, after = named.partition("/")
-        if not slash:
-            return named
-        if before == provider:
-            return after
-    return default_model(provider)
+    before, slash, after = named.partition("/")
+    if named and not slash:
+        return named
+    return after if named and before == provider else None
 
 
 def ask_for_test(key: ModelKey) -> None:

@@ -14,6 +14,7 @@ from routines_app.configure.content import (
     FieldError,
     Refused,
     RoutineContent,
+    apps_json,
     content_of,
 )
 from routines_app.configure.next_fire import set_next_fire
@@ -180,10 +181,11 @@ def _warm_up(routine: Routine) -> None:
 def _fill(routine: Routine, content: RoutineContent) -> None:
     routine.name = content.name.strip()
     routine.instructions = content.instructions
-    routine.agent_id = content.agent_id
+    routine.agent_id, routine.model = content.agent_id, content.model
     routine.machine_id = content.machine_id
     routine.folder = content.folder.rstrip("/") if content.folder != "/" else ""
     routine.check_command = content.check_command.strip()
+    routine.apps = apps_json(content.apps)
     routine.schedule_kind = content.schedule.kind.value
     routine.schedule_values = dict(content.schedule.values)
     routine.zone = content.schedule.zone
@@ -192,7 +194,7 @@ def _fill(routine: Routine, content: RoutineContent) -> None:
     routine.time_limit = content.time_limit
     routine.step_limit = content.step_limit
     routine.conversation = content.conversation
-    routine.notify = content.notify
+    routine.notify, routine.quiet_days = content.notify, content.quiet_days
 
 
 def _keep_version(routine: Routine, person: User, now: datetime, content: RoutineContent) -> None:

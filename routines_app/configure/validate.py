@@ -7,6 +7,7 @@ from accounts.models import Workspace
 from billing.models import Account
 from billing.plans import Plan, plan_of
 from machines.models import Machine
+from routines_app.configure.apps import app_problems
 from routines_app.configure.content import FieldError, RoutineContent
 from routines_app.models import Agent, Routine
 from routines_app.rules.kinds import ScheduleKind
@@ -16,6 +17,7 @@ from routines_app.rules.schedule import validate as validate_schedule
 MAX_INSTRUCTIONS = 100_000
 MAX_CAP = 1_000_000_000  # $1,000
 MAX_TIME = timedelta(hours=6)
+MOST_QUIET_DAYS = 365
 
 
 def problems(workspace: Workspace, content: RoutineContent, now: datetime) -> list[FieldError]:
@@ -42,6 +44,12 @@ def problems(workspace: Workspace, content: RoutineContent, now: datetime) -> li
     agents = Agent.objects.filter(workspace=workspace, deleted_at__isnull=True)
     if content.agent_id is not None and not agents.filter(pk=content.agent_id).exists():
         wrong("agent", "Choose one of this workspace’s agents.")
+    if content.model and content.agent_id is not None:
+        wrong("agent", "Choose an agent or a model, not both: an agent brings its own model.")
+    elif len(content.model) > 160 or (content.model and "/" not in content.model):
+        wrong("agent", "Name the model as provider/model, such as anthropic/claude-sonnet-5-5.")
+    if content.quiet_days is not None and not 0 <= content.quiet_days <= MOST_QUIET_DAYS:
+        wrong("quiet_days", "Choose from 1 to 365 days, or 0 for never.")
     machines = Machine.objects.filter(workspace=workspace, deleted_at__isnull=True)
     if content.machine_id is None or not machines.filter(pk=content.machine_id).exists():
         wrong("machine", "Choose one of this workspace’s machines.")
@@ -63,7 +71,7 @@ def problems(workspace: Workspace, content: RoutineContent, now: datetime) -> li
         wrong("folder", "Shorten the folder to 300 characters.")
     if len(content.check_command) > 10_000:
         wrong("check_command", "Shorten the check to 10,000 characters.")
-    return found
+    return found + app_problems(workspace, content.apps)
 
 
 def name_problem(

@@ -7,20 +7,9 @@ from accounts.models import User, Workspace
 from billing.models import Account
 from machines.models import Machine
 from routines_app.models import Agent, AgentRuntime, AgentVersion
+from routines_app.rules.roster import THE_SEVEN, Member
 
 FIRST_MACHINE = "quay-1"
-ROSTER = (
-    (
-        "Assistant",
-        AgentRuntime.MODEL,
-        "Works out what is needed, and does small things itself.",
-    ),
-    (
-        "Script",
-        AgentRuntime.SCRIPT,
-        "Runs your command and reports what it printed. No model.",
-    ),
-)
 
 
 @transaction.atomic
@@ -30,14 +19,8 @@ def furnish(workspace: Workspace, person: User) -> Machine:
     Again on a furnished workspace changes nothing.
     """
     Account.objects.get_or_create(workspace=workspace, defaults={"plan": settings.PLAN})
-    for name, runtime, purpose in ROSTER:
-        agent, made = Agent.objects.get_or_create(
-            workspace=workspace,
-            slug=name.lower(),
-            defaults={"name": name, "runtime": runtime, "purpose": purpose},
-        )
-        if made:
-            AgentVersion.objects.create(agent=agent, number=1, changed_by=person)
+    for member in THE_SEVEN:
+        _hire(workspace, person, member)
     machine, _ = Machine.objects.get_or_create(
         workspace=workspace,
         slug=FIRST_MACHINE,
@@ -49,3 +32,29 @@ def furnish(workspace: Workspace, person: User) -> Machine:
         },
     )
     return machine
+
+
+def _hire(workspace: Workspace, person: User, member: Member) -> None:
+    """Give the workspace one of the seven, unless an agent of that slug is or was there."""
+    agent, made = Agent.objects.get_or_create(
+        workspace=workspace,
+        slug=member.slug,
+        defaults={
+            "name": member.name,
+            "runtime": AgentRuntime.MODEL if member.tier else AgentRuntime.SCRIPT,
+            "purpose": member.purpose,
+            "came_as": member.slug,
+        },
+    )
+    if made:
+        AgentVersion.objects.create(
+            agent=agent,
+            number=1,
+            name=member.name,
+            purpose=member.purpose,
+            persona=member.persona,
+            tier=member.tier or "",
+            tools=list(member.tools),
+            note="As it came",
+            changed_by=person,
+        )

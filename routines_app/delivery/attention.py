@@ -11,6 +11,8 @@ from django.db.models import Q, QuerySet
 
 from accounts.models import User, Workspace
 from routines_app.models import Notice, Run
+from routines_app.models.notice import QUIET
+from routines_app.rules.quiet import heard
 from routines_app.rules.status import RunStatus
 
 COMPLETED = tuple(status for status in RunStatus if status.completed)
@@ -21,10 +23,17 @@ def settle(run: Run) -> None:
     earlier = Notice.objects.filter(
         routine_id=run.routine_id, needs_someone=True, run__number__lt=run.number
     )
+    if heard(run.state):
+        quiet_notices().filter(routine_id=run.routine_id).update(needs_someone=False)
     if run.state.completed:
         earlier.update(needs_someone=False)
     elif run.state is RunStatus.NOTHING_TO_DO:
         earlier.filter(run__turn_at__isnull=True).update(needs_someone=False)
+
+
+def quiet_notices() -> QuerySet[Notice]:
+    """Those of routines that are too quiet now."""
+    return Notice.objects.filter(key__startswith=QUIET, needs_someone=True)
 
 
 def supersede(run: Run) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import uuid
 from enum import StrEnum
 
+from django.contrib.postgres.functions import RandomUUID
 from django.db import models
 
 from accounts.models import User, Workspace
 from foundation import clock
+from routines_app.rules.roster import Tier
 
 
 class AgentRuntime(StrEnum):
@@ -19,9 +21,18 @@ class AgentRuntime(StrEnum):
 
 
 class Agent(models.Model):
-    """One member of a workspace's roster. An edit makes a new version."""
+    """One member of a workspace's roster. An edit makes a new version.
 
+    `key` names it to programs. `came_as` is the slug of one of the seven that each workspace
+    comes with (`rules.roster`), empty for one that the workspace made itself.
+    """
+
+    key = models.UUIDField(default=uuid.uuid4, db_default=RandomUUID(), unique=True, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="agents")
+    came_as = models.CharField(max_length=16, blank=True, default="")
+    made_by = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     name = models.CharField(max_length=60)
     slug = models.SlugField(max_length=60)
     purpose = models.CharField(max_length=200, blank=True)
@@ -46,14 +57,20 @@ class Agent(models.Model):
 class AgentVersion(models.Model):
     """What an agent was at one version: its instructions, model and tools.
 
-    `model` is `provider/model`, or empty for the workspace's default.
+    `model` is `provider/model`, one particular model that is never replaced by another. Without
+    it `tier` is fast, balanced or deep, and the workspace's models say what that means; both
+    empty: balanced, or no model for a script. `tools` are names as a model calls them.
     """
 
     agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField()
+    name = models.CharField(max_length=60, blank=True, default="")
+    purpose = models.CharField(max_length=200, blank=True, default="")
     persona = models.TextField(blank=True)
+    tier = models.CharField(max_length=8, blank=True, default="")
     model = models.CharField(max_length=160, blank=True)
     tools = models.JSONField(default=list, blank=True)
+    note = models.CharField(max_length=200, blank=True, default="")
     changed_by = models.ForeignKey(
         User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -61,7 +78,11 @@ class AgentVersion(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["agent", "number"], name="agent_version_unique")
+            models.UniqueConstraint(fields=["agent", "number"], name="agent_version_unique"),
+            models.CheckConstraint(
+                condition=models.Q(tier__in=["", *(tier.value for tier in Tier)]),
+                name="agent_tier_known",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -102,3 +123,27 @@ class ModelKey(models.Model):
 
     def __str__(self) -> str:
         return f"{self.provider} …{self.last_four}"
+
+
+class ModelWord(models.Model):
+    """What fast, balanced or deep means in a workspace that has said so: one `provider/model`."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="model_words")
+    word = models.CharField(max_length=8)
+    model = models.CharField(max_length=160)
+    changed_by = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    changed_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "word"], name="one_model_a_word"),
+            models.CheckConstraint(
+                condition=models.Q(word__in=[tier.value for tier in Tier]),
+                name="model_word_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.word}: {self.model}"

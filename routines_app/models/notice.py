@@ -11,6 +11,8 @@ from foundation import clock
 from routines_app.models.routine import Routine
 from routines_app.models.run import Run
 
+QUIET = "quiet "  # how the key of a digest begins that says that nothing useful comes
+
 
 class Delivery(models.Model):
     """One telling of one run to one channel, written in the run's own transaction.
@@ -58,7 +60,8 @@ class Notice(models.Model):
     """One ring of the bell: about one run, or a digest that several share.
 
     `key` makes a digest one row ("missed 2027-03-25T07:52:00Z"); `facts` is what its sentence
-    needs. For a run both are empty: the run's own sentence is said.
+    needs. For a run both are empty: the run's own sentence is said. A routine that is quiet for
+    too long has a digest of its own, whose key begins with `QUIET`.
     """
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="notices")

@@ -51,6 +51,10 @@ class Routine(models.Model):
     instructions = models.TextField()
     folder = models.CharField(max_length=300, blank=True)  # empty: ~/routines/<slug>
     check_command = models.TextField(blank=True)
+    # the apps that it may use, in the order of their slugs: {"app": slug, "required": true}
+    apps = models.JSONField(
+        default=list, blank=True, db_default=models.Value([], models.JSONField())
+    )
 
     schedule_kind = models.CharField(max_length=24)
     schedule_values = models.JSONField(default=dict, blank=True)
@@ -73,6 +77,8 @@ class Routine(models.Model):
     step_limit = models.PositiveIntegerField(default=100)
     conversation = models.CharField(max_length=9, default="fresh")  # fresh, continued
     notify = models.CharField(max_length=8, default="change")  # change, every, failure
+    # days without anything useful until somebody is told; None: ten due times, 0: never
+    quiet_days = models.PositiveIntegerField(null=True, blank=True)
 
     streak = models.PositiveIntegerField(default=0)
     run_counter = models.PositiveIntegerField(default=0)
@@ -110,6 +116,11 @@ class Routine(models.Model):
     def schedule(self) -> Schedule:
         """Its schedule as a value for the rules."""
         return Schedule(ScheduleKind(self.schedule_kind), self.schedule_values, self.zone)
+
+    @property
+    def who(self) -> str:
+        """Who does it: an agent's name, a model's, or Assistant, which then works that out."""
+        return self.agent.name if self.agent else self.model or "Assistant"
 
     @property
     def working_folder(self) -> str:
@@ -173,6 +184,7 @@ class RoutineTotals(models.Model):
     """Counters of a routine, moved in the transaction that records a run.
 
     `runs` counts rows in which a check or a turn began; refusals are counted beside them.
+    `heard_at` is when a run last brought something or failed.
     """
 
     routine = models.OneToOneField(
@@ -182,6 +194,7 @@ class RoutineTotals(models.Model):
     refusals = models.PositiveIntegerField(default=0)
     failures = models.PositiveIntegerField(default=0)
     spent = models.BigIntegerField(default=0)
+    heard_at = models.DateTimeField(null=True, blank=True)
 
     def __str__(self) -> str:
         return f"{self.routine}: {self.runs}"

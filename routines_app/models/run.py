@@ -118,7 +118,7 @@ class Run(models.Model):
     body = models.TextField(blank=True)
     changed = models.BooleanField(null=True, blank=True)
     facts = models.JSONField(default=dict, blank=True)
-    doing = models.JSONField(default=dict, blank=True)  # the step that is open: kind, title
+    doing = models.JSONField(default=dict, blank=True)  # the open step: kind, title, text
     cause = models.CharField(max_length=8, blank=True)  # ours, theirs
     state_before = models.TextField(blank=True)
     state_after = models.TextField(blank=True)

@@ -78,7 +78,7 @@ def failure(status: RunStatus, facts: RunFacts) -> Sentence:
             )
         case RunStatus.FAIL_EMPTY:
             what = facts.variant or f"ran, spent {dollars(facts.spent)} and produced nothing"
-            return Sentence("Failed.", f"It {full_stop(what)}", act=CHANGE)
+            return Sentence("Failed.", f"It {full_stop(what)}", full_stop(facts.reason), CHANGE)
         case RunStatus.FAIL_MACHINE:
             what = _MACHINE_TROUBLES.get(facts.variant, "stopped answering")
             reason = full_stop(facts.reason) if facts.reason else ""

@@ -10,6 +10,7 @@ from typing import Any
 from billing.holds import FREE_HOLD
 from foundation import clock
 from foundation.statements import send
+from routines_app.rules.quiet import heard
 from routines_app.rules.status import RunStatus
 from routines_app.runner.ending import Ending
 
@@ -86,11 +87,13 @@ WITH ended AS (
 ),
 closed AS (UPDATE routines_app_fire SET closed_at = %(now)s WHERE id = %(fire)s),
 freed AS ({FREE_HOLD})
-INSERT INTO routines_app_routinetotals AS t (routine_id, runs, refusals, failures, spent)
-VALUES (%(routine)s, %(began)s, %(refused)s, %(failed)s, %(kept_spending)s)
+INSERT INTO routines_app_routinetotals AS t
+    (routine_id, runs, refusals, failures, spent, heard_at)
+VALUES (%(routine)s, %(began)s, %(refused)s, %(failed)s, %(kept_spending)s, %(heard_at)s)
 ON CONFLICT (routine_id) DO UPDATE
 SET runs = t.runs + excluded.runs, refusals = t.refusals + excluded.refusals,
-    failures = t.failures + excluded.failures, spent = t.spent + excluded.spent
+    failures = t.failures + excluded.failures, spent = t.spent + excluded.spent,
+    heard_at = COALESCE(excluded.heard_at, t.heard_at)
 """
 
 
@@ -123,5 +126,6 @@ def write_end(run: OpenRun, ending: Ending, spent: int, facts: dict[str, object]
         "refused": int(status.refused),
         "failed": int(status.failed),
         "kept_spending": 0 if ending.ours else spent,
+        "heard_at": run.now if heard(status) else None,
     }
     send(_END, values)

@@ -1,6 +1,7 @@
 """Every change of a run's status after its insert, each guarded by the claim's token."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import structlog
 from django.db import transaction
@@ -68,6 +69,16 @@ def checked(claim: Claim) -> bool:
     """The check found something: the turn begins."""
     now = database_clock.read_there()
     return advance(claim, RunStatus.CHECKING, RunStatus.RUNNING, checked_at=now, turn_at=now)
+
+
+def picked(claim: Claim, snapshot: dict[str, Any]) -> bool:
+    """Note who was picked to do the work: the run's snapshot names that agent and its version."""
+    return (
+        Run.objects.filter(
+            pk=claim.run_id, finished_at__isnull=True, fire__claim_token=claim.token
+        ).update(snapshot=snapshot)
+        == 1
+    )
 
 
 def finish(claim: Claim, ending: Ending) -> bool:

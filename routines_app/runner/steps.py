@@ -6,6 +6,7 @@ from django.db import transaction
 
 from foundation import database_clock
 from routines_app.agents.turn import NewStep, StepKind, TurnInterrupted, Usage
+from routines_app.agents.wording import one_line
 from routines_app.fires import Claim
 from routines_app.models import Fire, Run, Step
 from routines_app.runner.lease import LeaseKeeper, Why
@@ -13,6 +14,7 @@ from routines_app.runner.patience import patiently
 
 TITLE = 500
 CONTENT = 60_000
+STREAMED = 2_000  # characters of a text that is coming in: its end, which is what one reads
 
 
 class StoredSteps:
@@ -28,6 +30,13 @@ class StoredSteps:
 
     def begin(self, kind: StepKind, title: str) -> None:
         patiently(lambda: self._write({"doing": {"kind": kind, "title": _clean(title)[:TITLE]}}))
+        self.lease.check()
+
+    def streaming(self, text: str) -> None:
+        text = _clean(text)
+        shown = text if len(text) <= STREAMED else f"…{text[-STREAMED:]}"
+        doing = {"kind": StepKind.SAID, "title": one_line(text), "text": shown}
+        patiently(lambda: self._write({"doing": doing}))
         self.lease.check()
 
     def record(self, step: NewStep) -> None:

@@ -35,6 +35,14 @@ def outbox() -> None:
     delivery.deliver_waiting()
 
 
+@app.task(name="routines_app.tasks.quiet", expires=300)
+def quiet() -> None:
+    """Tell of routines from which nothing useful comes."""
+    from routines_app import delivery
+
+    delivery.ring_for_quiet()
+
+
 @app.task(name="routines_app.tasks.take_fire")
 def take_fire(fire_id: int) -> None:
     """Take one fire to its row."""
@@ -84,6 +92,14 @@ def test_model_key(key_id: int) -> None:
     from routines_app.runner import model_test
 
     model_test.test_model_key(key_id)
+
+
+@app.task(name="routines_app.tasks.ask_connector")
+def ask_connector(connector_id: int) -> None:
+    """Ask an app of a workspace for its tools."""
+    from routines_app.runner import ask_connector as runner_ask
+
+    runner_ask.ask_connector(connector_id)
 
 
 @app.task(name="routines_app.tasks.try_check")

@@ -23,18 +23,21 @@ _TAGS = {
 
 
 @cache
-def _parser() -> MarkdownIt:
+def _parser(lines: bool) -> MarkdownIt:
     # Images would let a text fetch something; without the rule they stay a link.
     return (
-        MarkdownIt("commonmark", {"html": False})
+        MarkdownIt("commonmark", {"html": False, "breaks": lines})
         .enable(["table", "strikethrough"])
         .disable("image")
     )
 
 
-def agent_html(text: str) -> SafeString:
-    """The Markdown as HTML that can't run anything, fetch anything, or hide where a link goes."""
-    parser = _parser()
+def agent_html(text: str, lines: bool = False) -> SafeString:
+    """The Markdown as HTML that can't run anything, fetch anything, or hide where a link goes.
+
+    `lines`: each of its lines stays one.
+    """
+    parser = _parser(lines)
     tokens = parser.parse(text)
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
@@ -64,7 +67,7 @@ class Made:
 
 
 @lru_cache(maxsize=64)
-def made_of(text: str) -> Made:
+def made_of(text: str, lines: bool = False) -> Made:
     """The Markdown as HTML, as much of it as a page holds. The same text is read once.
 
     Reading Markdown takes a time that grows with it, and a table of small cells grows tenfold as
@@ -73,7 +76,7 @@ def made_of(text: str) -> Made:
     room = MOST_TEXT
     while True:
         shown = text if len(text) <= room else text[:room].rpartition("\n")[0] or text[:room]
-        html = agent_html(shown)
+        html = agent_html(shown, lines)
         if len(html) <= MOST_HTML or room <= LEAST_TEXT:
             return Made(html, len(text) - len(shown))
         room = max(min(room, len(shown)) * MOST_HTML * 9 // (len(html) * 10), LEAST_TEXT)

@@ -1,48 +1,36 @@
-"""The roster, and a page for each agent."""
+"""The roster: each agent, how it thinks, what it may use, for whom it works, what it costs."""
 
 from dataclasses import dataclass
 from statistics import median
 
 from django.db.models import Prefetch, QuerySet
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from accounts.models import Role, Workspace
-from routines_app.agents.tools import FINISH, TOOLS
+from billing.prices import cost_of
+from routines_app.configure.agents import AgentContent, content_of_agent, thinks
+from routines_app.configure.models import UsableModel, Way, model_of_agent, ways_of
 from routines_app.models import Agent, AgentRuntime, Routine, Run
+from routines_app.rules.money import dollars
+from routines_app.rules.roster import tools_in_words
 from routines_app.web.access import WorkspaceRequest, in_workspace
-from routines_app.web.routine_rows import typical_of
 
 LAST = 20  # runs that reached a model, of which the usual cost is the median
 ENOUGH = 3
-
-# How a page says each tool: its act, and whether it reads or changes things.
-_IN_WORDS = {
-    "run_command": ("Run commands", "Changes things, on the machine"),
-    "read_file": ("Read files", "Reads"),
-    "write_file": ("Write files", "Changes things, on the machine"),
-    "list_files": ("List folders", "Reads"),
-}
+ABOUT_READ, ABOUT_WRITTEN = 12_000, 1_000  # tokens of a run that nobody has seen yet
 
 
 @dataclass(frozen=True)
-class ToolWords:
-    """A tool as a page says it."""
+class RosterRow:
+    """One agent as the roster shows it. `typically` is "" where nothing is known."""
 
-    name: str
-    does: str
-
-
-def tools_of(agent: Agent) -> list[ToolWords]:
-    """What an agent may use on a machine."""
-    if agent.runtime == AgentRuntime.SCRIPT:
-        return [ToolWords("Run its own command", "Changes things, on the machine")]
-    return [
-        ToolWords(*_IN_WORDS.get(tool.name, (tool.name, tool.description)))
-        for tool in TOOLS
-        if tool.name != FINISH
-    ]
+    agent: Agent
+    thinks: str
+    tools: str
+    works_for: list[Routine]
+    typically: str
 
 
 def usual_cost(agent: Agent) -> int | None:
@@ -66,11 +54,33 @@ def usual_cost(agent: Agent) -> int | None:
     return int(median(known)) if len(known) >= ENOUGH else None
 
 
+def about(model: UsableModel) -> int:
+    """What a run with this model costs before any was seen, by the price list alone."""
+    return cost_of(model.price, input_tokens=ABOUT_READ, output_tokens=ABOUT_WRITTEN)
+
+
+def cost_words(agent: Agent, ways: list[Way]) -> str:
+    """What a run of it typically costs: "$0.06", "About $0.05", or "" where nothing is known."""
+    usual = usual_cost(agent)
+    if usual is not None:
+        return dollars(usual)
+    model = model_of_agent(agent, ways)
+    return f"About {dollars(about(model))}" if isinstance(model, UsableModel) else ""
+
+
+def thinks_words(content: AgentContent) -> str:
+    """How it thinks, as the roster says it: "balanced", "none", or one model's name."""
+    if content.model:
+        return content.model.partition("/")[2] or content.model
+    return thinks(content).lower() if content.tier else "none"
+
+
 def agents_of(workspace: Workspace) -> QuerySet[Agent]:
     """Those that aren't deleted, each with the routines that it works for, in `works_for`."""
     routines = Routine.objects.filter(deleted_at__isnull=True).order_by("name")
     return (
         Agent.objects.filter(workspace=workspace, deleted_at__isnull=True)
+        .select_related("workspace")
         .prefetch_related(Prefetch("routines", queryset=routines, to_attr="works_for"))
         .order_by("id")
     )
@@ -80,33 +90,22 @@ def agents_of(workspace: Workspace) -> QuerySet[Agent]:
 @require_GET
 def roster(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     """Each agent with its purpose and the routines that it works for."""
-    agents = list(agents_of(request.workspace))
-    busy = len([each for each in agents if each.works_for])  # type: ignore[attr-defined]
+    ways = ways_of(request.workspace)
+    rows = [_row(agent, ways) for agent in agents_of(request.workspace)]
     context = {
-        "agents": [(agent, usual_cost(agent)) for agent in agents],
-        "busy": busy,
-        "script": AgentRuntime.SCRIPT,
+        "rows": rows,
+        "busy": len([row for row in rows if row.works_for]),
+        "may_make": request.membership.may(Role.MEMBER),
     }
     return render(request, "pages/agents.html", context)
 
 
-@in_workspace(Role.VIEWER)
-@require_GET
-def agent(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpResponse:
-    """One agent: what it is for, how it thinks, what it may use and for whom it works."""
-    found = get_object_or_404(agents_of(request.workspace), slug=slug)
-    works_for: list[Routine] = found.works_for  # type: ignore[attr-defined]  # agents_of adds it
-    usual = typical_of([each.pk for each in works_for])
-    versions = list(found.versions.select_related("changed_by").order_by("-number")[:20])
-    context = {
-        "agent": found,
-        "script": found.runtime == AgentRuntime.SCRIPT,
-        "now": next((each for each in versions if each.number == found.version), None),
-        "versions": versions,
-        "tools": tools_of(found),
-        "usual": usual_cost(found),
-        "works_for": [
-            (each, usual[each.pk].spent if each.pk in usual else None) for each in works_for
-        ],
-    }
-    return render(request, "pages/agent.html", context)
+def _row(agent: Agent, ways: list[Way]) -> RosterRow:
+    content = content_of_agent(agent)
+    return RosterRow(
+        agent,
+        thinks_words(content),
+        tools_in_words(content.tools),
+        agent.works_for,  # type: ignore[attr-defined]  # agents_of adds it
+        cost_words(agent, ways),
+    )

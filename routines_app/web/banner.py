@@ -13,7 +13,7 @@ from routines_app.fires.beats import ALLOWED, Scanner, scanner
 from routines_app.web.dates import clock_time, count_words, day_of, moment_words
 
 TOLD_FOR = timedelta(hours=1)
-_NOTHING_LOST = "Nothing is lost: what was due starts as soon as it can, and says when it was due."
+NOTHING_LOST = "Nothing is lost: what was due starts as soon as it can, and says when it was due."
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def banner(seen: Scanner, zone: str, *, embedded: bool) -> Banner | None:
     """What is to be said of a scanner that was seen so."""
     late = seen.now - seen.at
     if late > ALLOWED["scan"]:
-        return Banner(f"The scheduler is {_length(late)} behind.", _NOTHING_LOST)
+        return Banner(f"The scheduler is {_length(late)} behind.", NOTHING_LOST)
     if seen.gap_from is None or seen.gap_to is None or seen.now - seen.gap_to > TOLD_FOR:
         return None
     span = _span(seen.gap_from, seen.gap_to, zone)

@@ -1,8 +1,8 @@
 """The bell: what rang, in the runs' own sentences, as a page and as a panel over any page."""
 
 import uuid
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
 from itertools import groupby
 
 from django.contrib import messages
@@ -17,7 +17,7 @@ from django_htmx.http import HttpResponseClientRedirect
 from accounts.models import Role, User
 from foundation import clock
 from routines_app.delivery.attention import mark_read, mark_unread, rings_of, still_needs, unread
-from routines_app.models import Notice, Run
+from routines_app.models import Notice, Routine, Run
 from routines_app.rules.digest import digest_sentence
 from routines_app.rules.sentences import Sentence
 from routines_app.rules.status import Shape
@@ -25,6 +25,7 @@ from routines_app.web.access import WorkspaceRequest, in_workspace
 from routines_app.web.acts import ActLink
 from routines_app.web.acts_now import act_now
 from routines_app.web.dates import (
+    axis_day,
     clock_time,
     count_words,
     day_heading,
@@ -33,6 +34,7 @@ from routines_app.web.dates import (
 )
 from routines_app.web.failures import Failure, failures_of, turned_itself_off
 from routines_app.web.pulse import is_tick, ticking
+from routines_app.web.quiet import quiet_act, sentence_of_quiet
 from routines_app.web.run_words import instant_words, sentence_for, shape_of
 
 _READ = "bell_read"  # in the session: what was marked as read last, for Undo
@@ -158,8 +160,9 @@ def bell_list(request: WorkspaceRequest, most: int, before: datetime | None) -> 
     needed = _loaded(needing, most) if before is None else []
     marked = {notice.pk for notice in needed}
     items = _items(request, [*needed, *(each for each in shown if each.pk not in marked)], new, now)
-    groups = [BellGroup("Needs someone", items[: len(needed)])] if needed else []
     today = day_of(now, person.zone)
+    waiting = [_dated(item, today, person.zone) for item in items[: len(needed)]]
+    groups = [BellGroup("Needs someone", waiting)] if waiting else []
     groups += [
         BellGroup(day_heading(day, today), list(each))
         for day, each in groupby(
@@ -173,6 +176,12 @@ def bell_list(request: WorkspaceRequest, most: int, before: datetime | None) -> 
         bool(new),
         shown[-1].rung_at if len(found) > most else None,
     )
+
+
+def _dated(item: BellItem, today: date, zone: str) -> BellItem:
+    """An item that stands beneath no day: its time has the day with it, unless that is today."""
+    day = day_of(item.rung_at, zone)
+    return item if day == today else replace(item, time=f"{axis_day(day, today)}, {item.time}")
 
 
 def headline(waiting: int, any_rang: bool) -> str:
@@ -196,6 +205,7 @@ def _loaded(rings: QuerySet[Notice], most: int) -> list[Notice]:
     return list(
         rings.select_related(
             "workspace",
+            "routine__workspace",
             "run__workspace",
             "run__routine",
             "run__machine",
@@ -233,6 +243,8 @@ def _turned_off(run: Run) -> bool:
 
 
 def _digest_item(notice: Notice, reader: _Reader) -> BellItem:
+    if notice.routine is not None:
+        return _quiet_item(notice, notice.routine, reader)
     now, zone = reader.now, reader.person.zone
     href = reverse("routines", args=[notice.workspace.slug])
     said = digest_sentence(notice.facts, lambda iso: instant_words(iso, now, zone))
@@ -247,6 +259,22 @@ def _digest_item(notice: Notice, reader: _Reader) -> BellItem:
         new=notice.pk in reader.new,
         href=href,
         act=ActLink("See the routines", href),
+    )
+
+
+def _quiet_item(notice: Notice, routine: Routine, reader: _Reader) -> BellItem:
+    """The digest of a routine from which nothing useful comes."""
+    return BellItem(
+        mark=f"ring-{slugify(notice.key)}",
+        who=routine.name,
+        own=routine.owner_id == reader.person.pk,
+        sentence=sentence_of_quiet(notice),
+        shape=Shape.RING,
+        rung_at=notice.rung_at,
+        time=clock_time(notice.rung_at, reader.person.zone),
+        new=notice.pk in reader.new,
+        href=reverse("routine", args=[notice.workspace.slug, routine.slug]),
+        act=quiet_act(routine),
     )
 
 

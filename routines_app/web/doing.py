@@ -19,5 +19,17 @@ def doing_words(run: Run) -> str:
             return f"listing {title}"
         case StepKind.WROTE:
             return f"writing {title}"
+        case StepKind.EDITED:
+            return f"editing {title}"
+        case StepKind.SEARCHED:
+            return f"searching for {title}"
+        case StepKind.FETCHED:
+            return f"fetching {title}"
+        case StepKind.WAITED:
+            return f"waiting {title}"
+        case StepKind.SAID:
+            return "writing its answer"
+        case StepKind.NOTE:
+            return f"{title[0].lower()}{title[1:]}"
         case _:
             return f"running {title}"

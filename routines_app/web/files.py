@@ -20,6 +20,7 @@ from machines.lifecycle import MachineState
 from machines.models import Machine
 from machines.providers.base import MachineError, NotFound, PathEscape, Unsupported
 from routines_app.admission.restoring import time_to_restore
+from routines_app.configure.file_tree import tree_of
 from routines_app.configure.files import (
     ChangedMeanwhile,
     Folder,
@@ -34,14 +35,15 @@ from routines_app.configure.files import (
     remove,
     save_text,
 )
+from routines_app.runner.memory import STATE_BYTES
 from routines_app.web.access import WorkspaceRequest, in_workspace, role_too_low
 from routines_app.web.cold import about, coming
 from routines_app.web.download import as_download
 from routines_app.web.file_owner import others_here
 from routines_app.web.file_upload import upload
-from routines_app.web.machines import machines_of
+from routines_app.web.machines import disk_of, machines_of
 from routines_app.web.memory import memory_diff
-from routines_app.web.state_history import history_of, next_reader, writer_of
+from routines_app.web.state_history import Edition, history_of, next_reader, writer_of
 
 NOWHERE = (NotFound, PathEscape, Unsupported)
 
@@ -49,9 +51,11 @@ NOWHERE = (NotFound, PathEscape, Unsupported)
 @in_workspace(Role.VIEWER)
 @require_GET
 def files(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
-    """To the files of the machine that was used last."""
+    """To the files of the machine that is asked for, else of the one that was used last."""
     lately = F("used_at").desc(nulls_last=True)
-    machine = machines_of(request.workspace).order_by(lately, "created_at").first()
+    theirs = machines_of(request.workspace).order_by(lately, "created_at")
+    asked = theirs.filter(slug=request.GET.get("machine", "")).first()
+    machine = asked or theirs.first()
     if machine is None:
         return redirect("machines", workspace_slug)
     return redirect("file_root", workspace_slug, machine.slug)
@@ -106,6 +110,11 @@ def _cold(request: WorkspaceRequest, machine: Machine) -> HttpResponse:
     return render(request, "pages/files_cold.html", context, status=status)
 
 
+def _comparable(found: object) -> str | None:
+    """The text, if a run would have kept all of it; else None."""
+    return found.text if isinstance(found, TextFile) and found.size <= STATE_BYTES else None
+
+
 @dataclass(frozen=True)
 class FilePage:
     """One place on a machine, as a page. `path` is beneath home, without `~/`."""
@@ -122,11 +131,10 @@ class FilePage:
         self, template: str = "", *, problem: str = "", status: int = 200, **typed: Any
     ) -> HttpResponse:
         """The page as it is now, with a sentence about what went wrong, if anything did."""
-        trouble, found, around = "", None, None
+        trouble, found, tree = "", None, None
         try:
             found = look(self.machine, self.path)
-            if not isinstance(found, Folder):
-                around = look(self.machine, posixpath.dirname(self.path))
+            tree = tree_of(self.machine, self.path)
         except NotFound:
             if not problem:
                 raise
@@ -138,7 +146,8 @@ class FilePage:
             trouble, status = error.sentence, 503
         writer = live_writer(self.machine)
         others = others_here(self.request.membership, self.machine, self.path)
-        history = history_of(self.machine, self.path)
+        history = history_of(self.machine, self.path, None if writer else _comparable(found))
+        disk, allowed, _ = disk_of(self.machine)
         context = {
             "machine": self.machine,
             "machines": machines_of(self.request.workspace),
@@ -148,8 +157,11 @@ class FilePage:
             "parent": posixpath.dirname(self.path),
             "found": found,
             "kind": type(found).__name__,
-            "listing": around,
-            "listing_up": posixpath.dirname(posixpath.dirname(self.path)),
+            "folder": self.path if isinstance(found, Folder) else posixpath.dirname(self.path),
+            "adds": "add" in self.request.GET,
+            "tree": tree,
+            "disk": disk,
+            "disk_allowed": allowed,
             "history": history,
             "written_by": writer_of(history, found.text) if isinstance(found, TextFile) else None,
             "next_reader": next_reader(self.machine, self.path) if history is not None else None,
@@ -165,11 +177,21 @@ class FilePage:
 
     def show_edition(self, name: str) -> HttpResponse:
         """What one run, or somebody by hand, changed in a state.md."""
-        for edition in history_of(self.machine, self.path) or []:
+        for edition in self._editions():
             if edition.name == name:
                 lines = memory_diff(edition.before, edition.after)
                 return self.show("pages/file_edition.html", edition=edition, lines=lines)
         raise Http404("no such edition of this file")
+
+    def _editions(self) -> list[Edition]:
+        """What runs and people did to this state.md; empty for another file."""
+        text = None
+        if live_writer(self.machine) is None:
+            try:
+                text = _comparable(look(self.machine, self.path))
+            except MachineError:
+                text = None  # what the runs did is known without the machine
+        return history_of(self.machine, self.path, text) or []
 
     def _crumbs(self) -> list[tuple[str, str]]:
         """Each folder on the way as its name and its path."""
@@ -217,7 +239,7 @@ class FilePage:
 
     def _put_back(self, form: QueryDict) -> HttpResponse:
         """Save the text from before an edition, if the file is still as the page showed it."""
-        for edition in history_of(self.machine, self.path) or []:
+        for edition in self._editions():
             if edition.name == form.get("edition"):
                 form = form.copy()
                 form["content"] = edition.before

@@ -7,6 +7,7 @@ from typing import Literal
 from accounts.models import Workspace
 from machines.models import Machine
 from routines_app.configure.content import FieldError
+from routines_app.configure.models import usable_models
 from routines_app.models import Agent
 from routines_app.rules import zones
 from routines_app.rules.kinds import ALL_DAYS, WEEKEND, WORKDAYS
@@ -14,7 +15,7 @@ from routines_app.rules.read_back import ORDER
 from routines_app.rules.times import Settled, read_time
 from routines_app.rules.wording import MONTHS_IN_WORDS, WEEKDAYS_IN_WORDS, ordinal
 from routines_app.web.form_read import numbered
-from routines_app.web.form_state import FormState
+from routines_app.web.form_state import MODEL, FormState
 from routines_app.web.sentence import OPTIONS, form_template, pieces, window_days
 
 FROM_MONDAY = (1, 2, 3, 4, 5, 6, 0)
@@ -51,6 +52,7 @@ class Roster:
 
     agents: list[Agent]
     machines: list[Machine]
+    models: tuple[str, ...] = ()  # each `provider/model` that can work without an agent
 
     def machine(self, chosen: str) -> Machine | None:
         """The machine of this id; None when it isn't among them."""
@@ -66,6 +68,7 @@ def roster_of(workspace: Workspace) -> Roster:
     return Roster(
         list(Agent.objects.filter(workspace=workspace, deleted_at__isnull=True).order_by("id")),
         list(Machine.objects.filter(workspace=workspace, deleted_at__isnull=True).order_by("id")),
+        tuple(dict.fromkeys(model.label for model in usable_models(workspace))),
     )
 
 
@@ -142,8 +145,10 @@ def _who_or_where(
             return _select(name, "Time zone", state.zone, _zones(state.zone, usual_zones), wrong)
         case "agent":
             options = [(str(agent.pk), agent.name) for agent in roster.agents]
-            if not state.agent:
-                options.insert(0, ("", "Assistant"))
+            options.append(("", "whoever Assistant picks"))
+            named = [state.agent] if state.agent.startswith(MODEL) else []
+            models = dict.fromkeys([*(MODEL + label for label in roster.models), *named])
+            options += [(each, each.removeprefix(MODEL)) for each in models]
             return _select(name, "Agent", state.agent, options, wrong)
         case "machine":
             options = [(str(machine.pk), machine.name) for machine in roster.machines]

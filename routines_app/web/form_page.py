@@ -11,18 +11,28 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from redis.exceptions import RedisError
 
+from accounts.models import Workspace
 from foundation import clock
+from routines_app.configure.connectors import present_apps
 from routines_app.configure.content import FieldError
-from routines_app.configure.models import usable_models
+from routines_app.configure.models import (
+    NONE_CONNECTED,
+    Unusable,
+    UsableModel,
+    assistant_of,
+    model_of_agent,
+    named_model,
+    usable_models,
+)
 from routines_app.configure.validate import free_name
-from routines_app.models import AgentRuntime, Routine
+from routines_app.models import Agent, AgentRuntime, Connector, ConnectorState, Routine
 from routines_app.producers.manual import run_it_now
 from routines_app.rules.status import LIVE_STATUSES
 from routines_app.web.access import WorkspaceRequest
 from routines_app.web.form_controls import Roster, sentence_controls
 from routines_app.web.form_preview import Usual, preview_of
 from routines_app.web.form_read import choices_at, numbered
-from routines_app.web.form_state import FormState
+from routines_app.web.form_state import MODEL, FormState
 from routines_app.web.form_try import shown_try
 from routines_app.web.routine_page import run_key
 from routines_app.web.routine_rows import typical_of
@@ -109,7 +119,8 @@ def show_form(
     conflict: Conflict | None = None,
 ) -> HttpResponse:
     """The whole page; 422 when something has to be fixed."""
-    context = form_context(request, roster, state, _at_their_blanks(errors or []), routine)
+    listed = sorted(_at_their_blanks(errors or []), key=_down_the_page)
+    context = form_context(request, roster, state, listed, routine)
     context["conflict"] = conflict
     context["try"] = shown_try(request, state, roster)
     return render(request, "routines/form.html", context, status=422 if errors else 200)
@@ -146,14 +157,62 @@ def form_context(
         "wrong_sentence": [wrong_at(state, error) for error in in_sentence],
         "preview": preview,
         "script": script,
-        "no_model": agent is not None and not script and not usable_models(request.workspace),
+        "no_model": _without_model(request.workspace, state, agent),
         "agent": agent,
+        "apps": apps_offered(request.workspace, state),
         "focus": _focus(request, state),
         "where": roster.machine(state.machine),
         "written": request.POST.get("written", ""),
         "watched": _has_watched(request),
         "key": uuid.uuid4(),
     }
+
+
+def _without_model(workspace: Workspace, state: FormState, agent: Agent | None) -> str:
+    """Who has no model to use now, and why, as a sentence without its end; "" when there is one."""
+    who = agent.name if agent else "Assistant"
+    found: UsableModel | Unusable | None
+    if state.agent.startswith(MODEL):
+        who, found = "It", named_model(workspace, state.agent.removeprefix(MODEL))
+    else:
+        asked = agent or assistant_of(workspace)
+        found = model_of_agent(asked) if asked else None
+    if not isinstance(found, Unusable):
+        return ""
+    why = "" if found == NONE_CONNECTED else f": {found.reason}"
+    return f"{who} has no model to use yet{why}"
+
+
+@dataclass(frozen=True)
+class AppChoice:
+    """One app as the form offers it. `how` is "", may or must; `trouble` a few words."""
+
+    slug: str
+    name: str
+    how: str
+    trouble: str
+
+
+def apps_offered(workspace: Workspace, state: FormState) -> list[AppChoice]:
+    """The workspace's apps; and those that are chosen and aren't connected any more."""
+    chosen = {slug: how for slug, _, how in (each.partition(":") for each in state.apps)}
+    found = [
+        AppChoice(app.slug, app.name, chosen.pop(app.slug, ""), _app_trouble(app))
+        for app in present_apps(workspace)
+    ]
+    return found + [AppChoice(slug, slug, how, "isn’t connected") for slug, how in chosen.items()]
+
+
+def _app_trouble(app: Connector) -> str:
+    match app.state:
+        case ConnectorState.REFUSED:
+            return "asks to be signed in again"
+        case ConnectorState.NEW:
+            return "was never asked for its tools"
+        case ConnectorState.SILENT:
+            return "didn’t answer when it was last asked"
+        case _:
+            return ""
 
 
 def _focus(request: WorkspaceRequest, state: FormState) -> str:
@@ -163,7 +222,7 @@ def _focus(request: WorkspaceRequest, state: FormState) -> str:
             return numbered("times", len(state.times) - 1)
         case "cron" | "both":
             return "expressions"
-        case "sentence" | "plain":
+        case "sentence" | "plain" | "read":
             return "every"
     return ""
 
@@ -201,6 +260,19 @@ def _usual(script: bool, routine: Routine | None) -> Usual:
     typical = typical_of([routine.pk]).get(routine.pk) if routine else None
     totals = getattr(routine, "totals", None) if routine else None
     return Usual(script, typical.spent if typical else None, totals.runs if totals else 0)
+
+
+_BELOW_THE_SENTENCE = (
+    "instructions", "name", "written", "check_command", "folder",
+    "cap", "time_limit", "step_limit", "conversation", "notify", "quiet_days",
+)  # fmt: skip
+
+
+def _down_the_page(error: FieldError) -> int:
+    """Where its field stands: the sentence's blanks come first, and keep their own order."""
+    if error.field not in _BELOW_THE_SENTENCE:
+        return -1
+    return _BELOW_THE_SENTENCE.index(error.field)
 
 
 def _at_their_blanks(errors: list[FieldError]) -> list[FieldError]:

@@ -4,13 +4,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 
-from routines_app.configure.content import FieldError, RoutineContent
+from routines_app.configure.content import AppUse, FieldError, RoutineContent
 from routines_app.rules import zones
 from routines_app.rules.cron import CronError, compile_cron
 from routines_app.rules.kinds import Schedule, ScheduleKind, schedule_of
 from routines_app.rules.times import Question, Settled, read_time
 from routines_app.rules.wording import minutes_of
-from routines_app.web.form_state import MICRO, WEEKDAY_CODES, FormState, wall_of
+from routines_app.web.form_state import MICRO, MODEL, WEEKDAY_CODES, FormState, wall_of
 from routines_app.web.sentence import option_of
 
 LONGEST_NUMBER = 12
@@ -170,6 +170,9 @@ def read_content(state: FormState) -> tuple[Read, RoutineContent]:
         errors.append(FieldError("time_limit", "Write the minutes in figures, like 20."))
     if steps is None:
         errors.append(FieldError("step_limit", "Write the steps in figures, like 100."))
+    quiet_days = whole(state.quiet_days)
+    if quiet_days is None and state.quiet_days.strip():
+        errors.append(FieldError("quiet_days", "Write the days in figures, like 14, or nothing."))
     content = RoutineContent(
         name=state.name,
         instructions=state.instructions,
@@ -183,8 +186,16 @@ def read_content(state: FormState) -> tuple[Read, RoutineContent]:
         step_limit=100 if steps is None else steps,
         conversation=state.conversation,
         notify=state.notify,
+        model=state.agent.removeprefix(MODEL) if state.agent.startswith(MODEL) else "",
+        quiet_days=quiet_days,
+        apps=tuple(_app_use(each) for each in state.apps),
     )
     return Read(read.state, read.schedule, errors), content
+
+
+def _app_use(typed: str) -> AppUse:
+    slug, _, how = typed.partition(":")
+    return AppUse(slug, how == "must")
 
 
 def typed_money(text: str) -> int | None:

@@ -16,6 +16,7 @@ from routines_app.rules.wording import figures
 from routines_app.web.sentence import code_of, form_template, option_of, pieces
 
 MICRO = 1_000_000
+MODEL = "model:"  # before a `provider/model` that is chosen in place of an agent
 WEEKDAY_CODES = frozenset("0123456")
 
 
@@ -52,6 +53,8 @@ class FormState:
     step_limit: str = "100"
     conversation: str = "fresh"
     notify: str = "change"
+    quiet_days: str = ""
+    apps: tuple[str, ...] = ()  # each a slug, a colon, and may or must
     version: str = ""
     starter: str = ""
     tried: str = ""  # the key of a check that was tried
@@ -82,7 +85,7 @@ _TEXTS = (
     "every", "was", "time", "minute", "window", "window_from", "window_to", "window_days", "day",
     "which", "weekday", "month", "date", "at", "expressions", "zone", "name", "instructions",
     "agent", "machine", "folder", "check_command", "cap", "time_limit", "step_limit",
-    "conversation", "notify", "version", "starter", "tried",
+    "conversation", "notify", "quiet_days", "version", "starter", "tried",
 )  # fmt: skip
 
 
@@ -95,6 +98,8 @@ def typed(post: QueryDict, start: FormState) -> FormState:
     if "times" in post:
         kept = tuple(text for text in post.getlist("times") if text.strip())
         state = replace(state, times=kept)
+    if "apps_shown" in post:
+        state = replace(state, apps=tuple(each for each in post.getlist("apps") if each))
     if "days" in post or "days_shown" in post:
         state = replace(state, days=tuple(post.getlist("days")))
     return state
@@ -106,7 +111,7 @@ def state_of(content: RoutineContent, version: int) -> FormState:
         zone=content.schedule.zone,
         name=content.name,
         instructions=content.instructions,
-        agent=str(content.agent_id or ""),
+        agent=MODEL + content.model if content.model else str(content.agent_id or ""),
         machine=str(content.machine_id or ""),
         folder=content.folder,
         check_command=content.check_command,
@@ -115,6 +120,8 @@ def state_of(content: RoutineContent, version: int) -> FormState:
         step_limit=str(content.step_limit),
         conversation=content.conversation,
         notify=content.notify,
+        quiet_days="" if content.quiet_days is None else str(content.quiet_days),
+        apps=tuple(f"{use.app}:{'must' if use.required else 'may'}" for use in content.apps),
         version=str(version),
     )
     text = replace(text, cap=f"{Decimal(text.cap):.2f}" if _cents(text.cap) else text.cap)

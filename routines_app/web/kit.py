@@ -18,7 +18,7 @@ from foundation import clock
 from routines_app.configure.content import FieldError
 from routines_app.rules.status import RunStatus, Shape
 from routines_app.web.access import PersonRequest, WorkspaceRequest, signed_in
-from routines_app.web.banner import Banner
+from routines_app.web.banner import NOTHING_LOST, Banner
 from routines_app.web.form_controls import roster_of
 from routines_app.web.form_page import blank_form, form_context
 from routines_app.web.history import filter_of, history_of, newest_runs
@@ -109,6 +109,6 @@ def _plain(request: PersonRequest) -> dict[str, object]:
         "errors": form,
         "banners": [
             Banner("This workspace is paused.", "Nothing starts by itself.", "Resume", "#"),
-            Banner("Our scheduler is 4 minutes behind.", "Nothing is lost."),
+            Banner("The scheduler is 3 minutes behind.", NOTHING_LOST),
         ],
     }

@@ -23,6 +23,7 @@ from routines_app.web.failures import (
     failure_of,
     where_they_stopped,
 )
+from routines_app.web.quiet import quiet_act, quiet_now
 from routines_app.web.routine_rows import Past, Typical, pasts_of
 from routines_app.web.run_words import elapsed, is_over, paid, sentence_for, shape_of
 from routines_app.web.sentence import figures
@@ -95,13 +96,14 @@ def list_rows(workspace: Workspace, now: datetime, zone: str) -> list[ListRow]:
     wanted = {past.newest for past in pasts.values()}
     for routine in routines:
         wanted |= set(_failed(routine, pasts.get(routine.pk, Past())))
+    quiet = quiet_now(workspace)
     runs = Run.objects.select_related("machine", "fire__requested_by", "stop_asked_by").in_bulk(
         wanted - {0}
     )
     for routine in routines:
         routine.workspace = workspace
     return [
-        _row(_known(routine, pasts.get(routine.pk, Past()), runs, now, zone))
+        _row(_known(routine, pasts.get(routine.pk, Past()), runs, now, zone), quiet)
         for routine in routines
     ]
 
@@ -151,7 +153,7 @@ def _known(
     )
 
 
-def _row(known: _Known) -> ListRow:
+def _row(known: _Known, quiet: Mapping[int, Sentence]) -> ListRow:
     routine, past, due = known.routine, known.past, known.due
     return ListRow(
         routine=routine,
@@ -159,7 +161,7 @@ def _row(known: _Known) -> ListRow:
         shapes=past.shapes + ([Shape.WAITING] if due else []),
         last=_last(known),
         under=_under(routine, past.typical, bool(past.ids)),
-        needs=_needs(known),
+        needs=_needs(known) or _too_quiet(known, quiet.get(known.routine.pk)),
         due=due,
     )
 
@@ -200,10 +202,16 @@ def _needs(known: _Known) -> Needs | None:
     return Needs(sentence.text, sentence.second, number, act_now(sentence.act, last))
 
 
+def _too_quiet(known: _Known, said: Sentence | None) -> Needs | None:
+    if said is None:
+        return None
+    number = known.last.number if known.last else 0
+    return Needs(said.text, said.second, number, quiet_act(known.routine))
+
+
 def _when(routine: Routine) -> str:
-    who = routine.agent.name if routine.agent else "Assistant"
     where = f" on {routine.machine.name}" if routine.machine else ""
-    return f"{figures(routine.schedule)} · {who}{where}"
+    return f"{figures(routine.schedule)} · {routine.who}{where}"
 
 
 def _last(known: _Known) -> Last:
@@ -245,7 +253,7 @@ def _first_words(routine: Routine, now: datetime, zone: str) -> str:
 def _small(last: Run, sentence: Sentence, now: datetime, zone: str) -> str:
     if not is_over(last):
         if last.waking_at is None:
-            return sentence.second
+            return sentence.second.removesuffix(".")
         return f"{took(int(elapsed(last, now)))} so far · {dollars(last.spent)} so far"
     ended = last.finished_at or last.queued_at
     parts = [recently(ended, now, zone), dollars(paid(last))]

@@ -11,6 +11,7 @@ from django.utils import timezone
 from billing.holds import month_start
 from billing.models import Account
 from billing.plans import Plan, plan_of
+from machines.lifecycle import MachineState
 from machines.models import AwakeSpan, Machine
 from routines_app.models import Routine, Run
 from routines_app.rules.schedule import instants_between
@@ -18,6 +19,8 @@ from routines_app.rules.zones import as_zone
 from routines_app.web.day import Awake, Day, day_of
 
 MOST_MARKS = 96  # wakings ahead that are drawn for one routine; more would be one grey bar
+SHOWN_WAKINGS = 30
+SHOWN_TODAY = 100
 LEAD = timedelta(seconds=90)  # a run may be admitted this long before its machine's span begins
 
 
@@ -50,6 +53,14 @@ def plan_here(machine: Machine) -> Plan:
     """The plan that the machine is under."""
     account = Account.objects.filter(workspace_id=machine.workspace_id).first()
     return plan_of(account.plan if account else "self-hosted")
+
+
+def falls_asleep(machine: Machine, now: datetime) -> datetime | None:
+    """When an awake machine that nothing runs on goes to sleep; None when that isn't ahead."""
+    if machine.state != MachineState.AWAKE or machine.used_at is None:
+        return None
+    at = machine.used_at + plan_here(machine).idle
+    return at if at > now else None
 
 
 def day_bounds(now: datetime) -> tuple[datetime, datetime]:
@@ -96,6 +107,16 @@ def _still_due(machine: Machine, now: datetime, end: datetime) -> list[datetime]
         found.update(instants[:: len(instants) // MOST_MARKS + 1])
     zone = as_zone("UTC")
     return [datetime.fromtimestamp(at, zone) for at in sorted(found)]
+
+
+def spans_shown(machine: Machine, now: datetime, *, every: bool) -> tuple[list[AwakeSpan], bool]:
+    """Those of today in the viewer's zone, the newest first, or the last of all; and whether there
+    are earlier ones than today's."""
+    start, _ = day_bounds(now)
+    spans = machine.spans.order_by("-started_at")
+    today = Q(started_at__gte=start) | Q(ended_at__isnull=True) | Q(ended_at__gte=start)
+    shown = spans[:SHOWN_WAKINGS] if every else spans.filter(today)[:SHOWN_TODAY]
+    return list(shown), spans.exclude(today).exists()
 
 
 def what_woke_it(machine: Machine, spans: Sequence[AwakeSpan], now: datetime) -> list[Waking]:

@@ -31,23 +31,26 @@ from routines_app.admission.machine_delete import (
 )
 from routines_app.admission.restoring import bring_back, time_to_restore
 from routines_app.configure.machine import NoMachine, full_words, make_machine
-from routines_app.models import Routine
+from routines_app.models import Routine, Run
+from routines_app.rules.status import RunStatus
 from routines_app.web import cold, plan_words
 from routines_app.web.access import WorkspaceRequest, in_workspace
 from routines_app.web.back import back_to
 from routines_app.web.machine_facts import (
     axis,
+    day_bounds,
     day_of_machine,
+    falls_asleep,
     next_wakings,
     plan_here,
+    spans_shown,
     spent_on,
     what_woke_it,
 )
 from routines_app.web.machine_stop import StillAwake, live_run_on, stop_machine
 from routines_app.web.sentence import figures
-from routines_app.web.templatetags.words import NUMBERS
+from routines_app.web.templatetags.words import NUMBERS, counted
 
-SHOWN_WAKINGS = 30
 HOLDS_COMPUTE = {MachineState.AWAKE, MachineState.WAKING, MachineState.SUSPENDING}
 
 
@@ -69,11 +72,17 @@ def headline(machines: list[Machine]) -> str:
     if len(counts) == 1:
         every = "Both" if len(machines) == 2 else f"All {_number(len(machines))}"
         return f"{every} are {next(iter(counts))}."
-    return " ".join(
-        f"{_number(counts[word]).capitalize()} {'is' if counts[word] == 1 else 'are'} {word}."
-        for word in ("awake", "asleep", "in cold storage")
-        if counts[word]
-    )
+    awake, asleep, cold = (counts[word] for word in ("awake", "asleep", "in cold storage"))
+    said = [f"{_are(awake)} awake."] if awake else []
+    if asleep and cold:
+        said.append(f"{_are(asleep + cold)} asleep, {_number(cold)} of them cold.")
+    elif asleep or cold:
+        said.append(f"{_are(asleep or cold)} {'asleep' if asleep else 'in cold storage'}.")
+    return " ".join(said)
+
+
+def _are(count: int) -> str:
+    return f"{_number(count).capitalize()} {'is' if count == 1 else 'are'}"
 
 
 def _state_word(machine: Machine) -> str:
@@ -98,6 +107,7 @@ def _shown(machine: Machine, now: datetime) -> dict[str, Any]:
         "day": day_of_machine(machine, now),
         "next": coming[0] if coming else None,
         "coming": coming,
+        "next_is_today": bool(coming) and coming[0][0] < day_bounds(now)[1],
         "idle_minutes": int(plan_here(machine).idle.total_seconds() // 60),
     }
 
@@ -152,16 +162,22 @@ def _one(request: WorkspaceRequest, machine: Machine, problem: str = "") -> Http
     now = clock.now()
     if MachineState(machine.state).cold:
         return _one_cold(request, machine, problem, now)
-    disk, allowed, trouble = _disk(machine)
-    spans = list(machine.spans.order_by("-started_at")[:SHOWN_WAKINGS])
+    disk, allowed, trouble = disk_of(machine)
+    spans, earlier = spans_shown(machine, now, every=request.GET.get("woken") == "all")
+    waiting = Run.objects.filter(machine=machine, status=RunStatus.QUEUED).count()
+    running = live_run_on(machine)
     context = _shown(machine, now) | {
         "problem": problem,
         "axis": axis(now),
-        "in_use_by": live_run_on(machine),
+        "in_use_by": running,
+        "falls_asleep": None if running else falls_asleep(machine, now),
+        "waits": counted(waiting, "waits,wait") if waiting else "nothing waits",
         "wakings": what_woke_it(machine, spans, now),
+        "all_wakings": request.GET.get("woken") == "all",
+        "earlier": earlier,
         "spent": spent_on(machine, request.workspace.zone, now),
         "lives": [
-            (each, figures(each.schedule) if each.enabled else "off")
+            (each, figures(each.schedule, inside=True) if each.enabled else "off")
             for each in machine.lives_here  # type: ignore[attr-defined]  # machines_of adds it
         ],
         "disk": disk,
@@ -194,7 +210,7 @@ def _one_cold(
     return render(request, "pages/machine_cold.html", context, status=409 if problem else 200)
 
 
-def _disk(machine: Machine) -> tuple[int, int | None, str]:
+def disk_of(machine: Machine) -> tuple[int, int | None, str]:
     """Bytes that its disk holds and may hold, or else why that can't be told; wakes nothing."""
     if not machine.ref:
         return 0, None, ""

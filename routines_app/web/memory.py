@@ -49,6 +49,17 @@ def lines_changed(before: str, after: str) -> tuple[int, int]:
     return (new - old).total(), (old - new).total()
 
 
+def first_new_line(before: str, after: str) -> str:
+    """The first line that came, without what makes it an item or a heading; "" when none did.
+
+    >>> first_new_line("- a", "- a\\n- b")
+    'b'
+    """
+    new = Counter(after.splitlines()) - Counter(before.splitlines())
+    bare = (line.strip(" \t#*-") for line in after.splitlines() if line in new)
+    return next((line for line in bare if line), "")
+
+
 def _alike(old: list[str], new: list[str]) -> tuple[int, int]:
     """How many lines both begin with, and how many of the rest both end with."""
     most = min(len(old), len(new))

@@ -112,8 +112,19 @@ def _headline(here: int, waiting: int) -> str:
     """Four people, one on the way."""
     if here == 1 and not waiting:
         return "You, and nobody else yet."
-    words = f"{count_words(here).capitalize()} {'person' if here == 1 else 'people'}"
-    return f"{words}, {count_words(waiting)} on the way." if waiting else f"{words}."
+    noun = "person" if here == 1 else "people"
+    return f"{_counted(f'{count_words(here).capitalize()} {noun}', waiting)}."
+
+
+def _here(here: int, waiting: int) -> str:
+    """The same as one fact: Four, one on the way."""
+    if here == 1 and not waiting:
+        return "You, and nobody else yet"
+    return _counted(count_words(here).capitalize(), waiting)
+
+
+def _counted(words: str, waiting: int) -> str:
+    return f"{words}, {count_words(waiting)} on the way" if waiting else words
 
 
 @in_workspace(Role.ADMIN)
@@ -240,9 +251,10 @@ def more(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     now = clock.now()
     waiting = sum(each.expires_at > now for each in _open_invitations(request.workspace))
     stands = standing(account_of(request.workspace), now)
+    agents = request.workspace.agents.filter(deleted_at__isnull=True)
     context = {
-        "people": _headline(request.workspace.memberships.count(), waiting).removesuffix("."),
-        "agent_count": request.workspace.agents.filter(deleted_at__isnull=True).count(),
+        "people": _here(request.workspace.memberships.count(), waiting),
+        "agents": count_words(agents.count()).capitalize(),
         "stands": stands,
     }
     return render(request, "pages/more.html", context)

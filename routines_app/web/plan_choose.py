@@ -43,7 +43,7 @@ def choose(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
         Row(
             plan,
             plan_words.routines(plan),
-            plan_words.often(plan),
+            plan_words.often(plan, bare=True),
             plan_words.machines(plan, bare=True),
             plan.code == mine.code,
         )

@@ -21,14 +21,14 @@ def covers(plan: Plan) -> str:
     return said
 
 
-def often(plan: Plan) -> str:
-    """How often one routine may run."""
+def often(plan: Plan, *, bare: bool = False) -> str:
+    """How often one routine may run; `bare` leaves "as often as" out."""
     if plan.runs_a_day == 1:
         return "once a day"
     if plan.smallest_gap is None:
-        return "as often as you like"
-    minutes = int(plan.smallest_gap / timedelta(minutes=1))
-    return f"as often as every {minutes} minutes"
+        return "you like" if bare else "as often as you like"
+    every = f"every {int(plan.smallest_gap / timedelta(minutes=1))} minutes"
+    return every if bare else f"as often as {every}"
 
 
 def machines(plan: Plan, *, bare: bool = False) -> str:

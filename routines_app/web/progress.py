@@ -20,6 +20,7 @@ CHECK_FAILURES = (
     RunStatus.FAIL_CHECK_TIMEOUT,
     RunStatus.FAIL_CHECK_CRASH,
 )
+QUIET = "no model was called"
 StageState = Literal["done", "now", "todo", "off", "skip", "stop", "fail"]
 
 
@@ -42,14 +43,23 @@ class Meter:
     percent: float | None = None
     kind: str = ""
 
+    @property
+    def none(self) -> bool:
+        """Whether nothing is what one would expect of it: not of a quiet check or a refund."""
+        expected = self.name == "You pay" or self.remark == QUIET
+        return self.figure in ("$0.00", "0") and not expected
 
-def track(run: Run, told: Sequence[Delivery], now: datetime, zone: str) -> list[Stage]:
-    """The five stages: queued, awake, checked, worked, told."""
+
+def track(
+    run: Run, told: Sequence[Delivery], already: bool | None, now: datetime, zone: str
+) -> list[Stage]:
+    """The five stages: queued, awake, checked, worked, told. `already`: whether its machine was
+    awake when it came, None where its steps don't say."""
     if shape_of(run) is Shape.RING:
         return _refused(run, zone)
     return [
         _queued(run, now),
-        _woke(run, now),
+        _woke(run, already, now),
         _checked(run, now),
         _worked(run, now),
         _told(run, told, zone),
@@ -96,7 +106,7 @@ def _queued(run: Run, now: datetime) -> Stage:
     return Stage("done", "Queued", _span(run.queued_at, began) if began else "")
 
 
-def _woke(run: Run, now: datetime) -> Stage:
+def _woke(run: Run, already: bool | None, now: datetime) -> Stage:
     name = run.machine.name if run.machine else "the machine"
     if run.waking_at is None:
         return Stage("off" if is_over(run) else "todo", f"Wake {name}", "")
@@ -106,7 +116,7 @@ def _woke(run: Run, now: datetime) -> Stage:
         state: StageState = "stop" if shape_of(run) is Shape.BLOCK else "fail"
         return Stage(state, f"Didn’t wake {name}", "")
     awake = run.awake_at or run.effects_begun_at or run.waking_at
-    if (awake - run.waking_at).total_seconds() < 1:
+    if already or (already is None and (awake - run.waking_at).total_seconds() < 1):
         return Stage("done", f"{name} was awake", "0s")
     return Stage("done", f"Woke {name}", _span(run.waking_at, awake))
 
@@ -214,11 +224,9 @@ def _spent(run: Run) -> Meter:
     if run.cause == "ours" and run.spent:
         back = dollars(run.spent)
         return Meter("You pay", dollars(paid(run)), f"{back} spent, {back} refunded")
-    if run.status in (RunStatus.NOTHING_TO_DO, *CHECK_FAILURES):
-        script = run.snapshot.get("runtime") == AgentRuntime.SCRIPT
-        return Meter(
-            "Spent", dollars(run.spent), "the check is free" if script else "no model was called"
-        )
+    script = run.snapshot.get("runtime") == AgentRuntime.SCRIPT
+    if run.status == RunStatus.NOTHING_TO_DO:
+        return Meter("Spent", dollars(run.spent), "the check is free" if script else QUIET)
     cap = run.snapshot.get("cap", run.routine.cap)
     if not isinstance(cap, int) or cap <= 0:
         return Meter("Spent", dollars(run.spent), "")

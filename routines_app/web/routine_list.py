@@ -46,7 +46,8 @@ def headline(on: int, needs: int, off: int, *, asked: int = 0, paused: bool = Fa
     if on == 0:
         return Headline("" if needs else "Everything is off.", needed)
     if needs == 0 and off == 0 and asked == 0 and on > 1:
-        return Headline(f"All {count_words(on)} are keeping time.", "")
+        every = "Both" if on == 2 else f"All {count_words(on)}"
+        return Headline(f"{every} are keeping time.", "")
     verb = "is" if on == 1 else "are"
     return Headline(f"{count_words(on).capitalize()} {verb} keeping time.", needed)
 

@@ -38,6 +38,7 @@ from routines_app.web.history import (
 )
 from routines_app.web.list_row import off_words
 from routines_app.web.pulse import is_tick, ticking
+from routines_app.web.quiet import quiet_now
 from routines_app.web.routine_past import (
     RANGES,
     TICKS,
@@ -166,6 +167,7 @@ def _around(routine: Routine, newest: list[Run], now: datetime, zone: str) -> di
     """What stands above the heartbeat and beside it."""
     off, since = off_words(routine, now, zone)
     return {
+        "too_quiet": quiet_now(routine.workspace).get(routine.pk),
         "sentence": spoken_sentence(routine),
         "first_line": _first_line(routine),
         "longer": _is_longer(routine),

@@ -8,6 +8,8 @@ from typing import Any
 from accounts.models import Role
 from foundation import clock
 from machines.lifecycle import MachineState
+from routines_app.agents.turn import StepKind
+from routines_app.configure.apps import missing_app
 from routines_app.configure.models import Unusable, model_for
 from routines_app.fires import place_in_line
 from routines_app.models import AgentRuntime, Routine, Run, Step
@@ -22,6 +24,7 @@ from routines_app.web.agent_text import Made, made_of
 from routines_app.web.dates import clock_time, moment_words
 from routines_app.web.memory import DiffLine, memory_diff
 from routines_app.web.progress import meters, track
+from routines_app.web.quiet import quiet_words
 from routines_app.web.routine_page import may_edit, memory_link, read_memory
 from routines_app.web.routine_rows import Typical, typical_of
 from routines_app.web.run_changed import changed_since_it_worked
@@ -62,7 +65,7 @@ def page_context(request: WorkspaceRequest, run: Run, after: int = 0) -> dict[st
     may = may_of(request, run.routine)
     # a live page asks each second: the contents of steps that it has are left in the database
     steps = list(run.steps.filter(number__gt=after).order_by("number"))
-    outline, ended = _outline(run, steps, after)
+    outline, ended, already = _outline(run, steps, after)
     deliveries = list(run.deliveries.order_by("id"))
     told = tellings(run, deliveries, zone)
     typical = typical_of([run.routine_id], but_not=run.pk).get(run.routine_id)
@@ -89,7 +92,7 @@ def page_context(request: WorkspaceRequest, run: Run, after: int = 0) -> dict[st
         "sentence": sentence,
         "phase": said_status(run),
         "chip_word": sentence.lead.removesuffix("."),
-        "track": track(run, deliveries, now, zone),
+        "track": track(run, deliveries, already, now, zone),
         "meters": meters(run, usual, len(outline), tally(ended), now),
         "lines": transcript(
             steps,
@@ -120,15 +123,27 @@ def page_context(request: WorkspaceRequest, run: Run, after: int = 0) -> dict[st
 
 def _outline(
     run: Run, steps: list[Step], after: int
-) -> tuple[list[tuple[int, str, str]], list[str]]:
-    """Number, kind and title of every step, and the kinds of those whose end is known."""
+) -> tuple[list[tuple[int, str, str]], list[str], bool | None]:
+    """Number, kind and title of every step, the kinds of those whose end is known, and whether
+    the machine was awake already, None where no step says so."""
+    fields = ("number", "kind", "title", "facts__outcome", "facts__already")
     if not after:
-        rows = [(each.number, each.kind, each.title, each.facts.get("outcome")) for each in steps]
+        rows = [
+            (
+                each.number,
+                each.kind,
+                each.title,
+                each.facts.get("outcome"),
+                each.facts.get("already"),
+            )
+            for each in steps
+        ]
     else:
-        fields = ("number", "kind", "title", "facts__outcome")
         rows = list(run.steps.order_by("number").values_list(*fields))
-    outline = [(number, kind, title) for number, kind, title, _ in rows]
-    return outline, [kind for _, kind, _, outcome in rows if outcome is None]
+    outline = [(number, kind, title) for number, kind, title, *_ in rows]
+    ended = [kind for _, kind, _, outcome, _ in rows if outcome is None]
+    woke = [already for _, kind, _, _, already in rows if kind == StepKind.WOKE]
+    return outline, ended, woke[0] if woke else None
 
 
 def _ended(
@@ -168,6 +183,7 @@ def _ended(
         "lately": beside.lately(run, past, now, zone)
         if run.status == RunStatus.NOTHING_TO_DO
         else "",
+        "quiet": quiet_words(routine) if run.status == RunStatus.NOTHING_TO_DO and not gone else "",
         "changed": changed_since_it_worked(run, past, now, zone) if looks else None,
         "higher_caps": beside.higher_caps(run, now) if capped and not gone else [],
         "routine_off": beside.routine_off(run, now, zone) if shape is Shape.RING else "",
@@ -193,7 +209,9 @@ def _allowed(act: ActLink, may: May) -> bool:
 
 
 def _made(run: Run) -> Made | None:
-    return made_of(without_escapes(run.body)) if run.body.strip() else None
+    """A program ends its lines where they shall end; an agent's may be wrapped."""
+    lines = run.snapshot.get("runtime") == AgentRuntime.SCRIPT
+    return made_of(without_escapes(run.body), lines) if run.body.strip() else None
 
 
 def deleted_words(routine: Routine, now: datetime, zone: str) -> str:
@@ -216,7 +234,9 @@ def reason_holds(run: Run) -> bool:
             return machine is None or machine.deleted_at is not None
         case RunStatus.SKIP_NO_MODEL:
             return isinstance(model_for(routine), Unusable)
-        case RunStatus.SKIP_CONNECTOR | RunStatus.FAIL_NO_GRANT | RunStatus.STOP_DELETED:
+        case RunStatus.SKIP_CONNECTOR:
+            return missing_app(routine) is not None
+        case RunStatus.FAIL_NO_GRANT | RunStatus.STOP_DELETED:
             return True
         case _:
             return False

@@ -60,12 +60,15 @@ def run_facts(run: Run, told: str, streak: int, now: datetime, zone: str) -> lis
     if shape_of(run) is Shape.RING and run.finished_at:
         pairs.append(("Refused at", f"{_exact(run.finished_at, zone)}, before anything was spent"))
     agent, version = snapshot.get("agent"), snapshot.get("agent_version")
+    called = "" if run.requests or not is_over(run) or _script(run) else ", not called"
     if agent:
-        pairs.append(("Agent", f"{agent}, version {version}" if version else str(agent)))
+        named = f"{agent}, version {version}" if version else str(agent)
+        pairs.append(("Agent", f"{named}{called or _picked(snapshot)}"))
     elif run.routine.agent:
         reached = ", not reached" if is_over(run) else ""
         pairs.append(("Agent", f"{run.routine.agent}{reached}"))
-    pairs.append(("Model", _model(run, snapshot)))
+    if not called:
+        pairs.append(("Model", _model(run, snapshot)))
     pairs.append(("Machine", str(snapshot.get("machine") or run.machine or "")))
     if snapshot.get("conversation"):
         kept = snapshot["conversation"] == "continued"
@@ -77,10 +80,16 @@ def run_facts(run: Run, told: str, streak: int, now: datetime, zone: str) -> lis
     elif run.cause == "ours":
         pairs.append(("Counts towards", "Nothing: it was our doing"))
     elif streak:
-        pairs.append(("Counts towards", f"The five in a row: {streak} of five"))
+        pairs.append(("Counts towards", f"The five in a row: {streak} of 5"))
     rang = told and not told.startswith("Nobody")
     pairs.append(("Rang" if rang else "Told", told))
     return [(name, words) for name, words in pairs if words]
+
+
+def _picked(snapshot: dict[str, object]) -> str:
+    """Who picked the agent, where the routine named nobody."""
+    by, because = snapshot.get("picked_by"), snapshot.get("picked_because")
+    return f", picked by {by}: {because}" if by and because else ""
 
 
 def _definition(run: Run, now: datetime, zone: str) -> str:
@@ -120,13 +129,17 @@ def _lateness(run: Run) -> str:
     return f"Began {took(int(late))} late" if late >= 60 else ""
 
 
+def _script(run: Run) -> bool:
+    return bool(run.snapshot.get("runtime") == AgentRuntime.SCRIPT)
+
+
 def _model(run: Run, snapshot: dict[str, object]) -> str:
-    if snapshot.get("runtime") == AgentRuntime.SCRIPT:
+    if _script(run):
         return "None: a script"
     name = snapshot.get("model")
     if not name:
         return ""
     if not run.requests:
-        return f"{name}, not called" if is_over(run) else str(name)
+        return str(name)
     read = run.input_tokens + run.cached_tokens
     return f"{name}, {dollars(run.spent)} for {read:,} tokens read, {run.output_tokens:,} written"

@@ -7,21 +7,33 @@ from routines_app.agents.turn import StepKind
 from routines_app.models import Routine, Run
 from routines_app.rules.status import RunStatus
 from routines_app.web.dates import ahead, moment_words
+from routines_app.web.doing import doing_words
 
 LOOKED_AT = 20  # runs on the same machine
+_TOLD = frozenset(
+    (
+        StepKind.RAN,
+        StepKind.READ,
+        StepKind.WROTE,
+        StepKind.EDITED,
+        StepKind.LISTED,
+        StepKind.FETCHED,
+        StepKind.WAITED,
+    )
+)
 WOKEN = timedelta(seconds=1)  # below it the machine was awake already
 
 
 def doing_of(run: Run, outline: list[tuple[int, str, str]]) -> str:
     """What it is at: the step that is open, else its latest one. `outline` is number, kind and
     title of each step."""
-    title = str(run.doing.get("title", ""))[:200]
-    if title:
-        return f"{_participle(str(run.doing.get('kind', '')))} {title}"
+    words = doing_words(run)
+    if words:
+        return words
     for _, kind, said in reversed(outline):
         if kind == StepKind.SAID:
             return said
-        if kind in (StepKind.RAN, StepKind.READ, StepKind.LISTED, StepKind.WROTE):
+        if kind in _TOLD:
             return f"{kind} {said}"
     return ""
 
@@ -64,15 +76,3 @@ def carries_on(routine: Routine, now: datetime, zone: str) -> str:
         return ""
     when, far = moment_words(at, now, zone), ahead(at, now, zone)
     return when if far == "tomorrow" else f"{when}, {far}"
-
-
-def _participle(kind: str) -> str:
-    match kind:
-        case StepKind.READ:
-            return "reading"
-        case StepKind.LISTED:
-            return "listing"
-        case StepKind.WROTE:
-            return "writing"
-        case _:
-            return "running"

@@ -20,6 +20,8 @@ from routines_app.rules.kinds import (
     ScheduleKind,
 )
 from routines_app.rules.read_back import ORDER
+from routines_app.rules.recognise import same_sentence
+from routines_app.rules.schedule import crons
 from routines_app.rules.wording import (
     MONTHS_IN_WORDS,
     WEEKDAYS_IN_WORDS,
@@ -95,7 +97,7 @@ def _said_when(schedule: Schedule) -> str:
         case ScheduleKind.WHEN_ASKED:
             return "{every}"
         case ScheduleKind.CRON:
-            return "On {expressions}"
+            return "On the schedule {expressions}"
         case _:
             assert_never(schedule.kind)
 
@@ -164,13 +166,20 @@ def pieces(template: str) -> Iterator[tuple[str, str]]:
         yield "text", template[at:]
 
 
-def figures(schedule: Schedule) -> str:
-    """A schedule as lists say it, in figures: "Every weekday at 8:00"."""
+def figures(schedule: Schedule, *, inside: bool = False) -> str:
+    """A schedule as lists say it, in figures: "Every weekday at 8:00"; `inside` a line, without
+    the capital.
+
+    Cron that is one of the sentences is said as that sentence.
+    """
+    if schedule.kind is ScheduleKind.CRON:
+        schedule = same_sentence(crons(schedule), schedule.zone) or schedule
     words = blank_words(schedule)
     said = "".join(
         words[part] if kind == "blank" else part for kind, part in pieces(_said_when(schedule))
     )
-    return f"{said[:1].upper()}{said[1:]}"
+    first = said[:1].lower() if inside else said[:1].upper()
+    return f"{first}{said[1:]}"
 
 
 @dataclass(frozen=True)
@@ -185,7 +194,7 @@ def spoken_sentence(routine: Routine) -> list[Spoken]:
     """The routine's sentence; each blank leads to its field in the form."""
     schedule = routine.schedule
     words = blank_words(schedule) | {
-        "agent": routine.agent.name if routine.agent else "Assistant",
+        "agent": routine.who,
         "machine": routine.machine.name if routine.machine else "its machine",
         "zone": zones.words(schedule.zone),
     }

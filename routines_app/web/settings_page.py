@@ -104,6 +104,8 @@ def _page(request: WorkspaceRequest, typed: Typed, errors: list[FieldError]) -> 
         "on": on,
         "ends": _ends_by_itself(live, waiting),
         "open_runs": open_runs,
+        "people": workspace.memberships.count(),
+        "machines": workspace.machines.filter(deleted_at__isnull=True).count(),
         "may_set": request.membership.may(Role.ADMIN),
         "owner": request.workspace.memberships.select_related("user")
         .filter(role=Role.OWNER)

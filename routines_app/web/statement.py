@@ -13,7 +13,8 @@ GROUPS = ("routine", "agent", "day")
 # The group of a row, as SQL over the run `r`, its routine `t` and the instant `at`.
 _GROUP = {
     "routine": "t.id::text",
-    "agent": "COALESCE(NULLIF(r.snapshot->>'agent', ''), a.name, 'Assistant')",
+    "agent": "COALESCE(NULLIF(r.snapshot->>'agent', ''), a.name,"
+    " NULLIF(r.snapshot->>'model', ''), 'Assistant')",
     "day": "to_char({at} AT TIME ZONE %(zone)s, 'YYYY-MM-DD')",
 }
 _OF_A_RUN = """

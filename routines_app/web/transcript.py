@@ -21,7 +21,12 @@ _AT_IT = {
     StepKind.RAN: "Running",
     StepKind.READ: "Reading",
     StepKind.WROTE: "Writing",
+    StepKind.EDITED: "Editing",
     StepKind.LISTED: "Listing",
+    StepKind.SEARCHED: "Searching",
+    StepKind.FETCHED: "Fetching",
+    StepKind.WAITED: "Waiting",
+    StepKind.CALLED: "Calling",
 }
 SHOWN = 4_000  # characters of one step that its page holds; the rest is a click away
 SHOWN_IN_ALL = 48_000  # of all steps together
@@ -31,7 +36,12 @@ _LABELS = {
     StepKind.RAN: "Ran",
     StepKind.READ: "Read",
     StepKind.WROTE: "Wrote",
+    StepKind.EDITED: "Edited",
     StepKind.LISTED: "Listed",
+    StepKind.SEARCHED: "Searched",
+    StepKind.FETCHED: "Fetched",
+    StepKind.WAITED: "Waited",
+    StepKind.CALLED: "Called",
     StepKind.FINISHED: "Finished",
     StepKind.NOTE: "Note",
 }
@@ -94,6 +104,9 @@ def at_now(run: Run, now: datetime) -> TranscriptLine | None:
     label = _AT_IT.get(str(run.doing.get("kind", "")), "At it")  # type: ignore[call-overload]
     began = run.waking_at or run.queued_at
     offset = _offset((now - began).total_seconds())
+    text = without_escapes(str(run.doing.get("text", "")))
+    if text:  # of the answer that is coming in
+        return TranscriptLine(0, offset, "", without_escapes(title), text, "now", False, True)
     return TranscriptLine(0, offset, label, without_escapes(title), "", "now", True, False)
 
 
@@ -126,7 +139,9 @@ def tally(kinds: Iterable[str]) -> str:
     named = [
         (counts[StepKind.RAN] + counts[StepKind.CHECK], "command", "commands"),
         (counts[StepKind.READ], "file read", "files read"),
-        (counts[StepKind.WROTE], "file written", "files written"),
+        (counts[StepKind.WROTE] + counts[StepKind.EDITED], "file written", "files written"),
+        (counts[StepKind.FETCHED], "page fetched", "pages fetched"),
+        (counts[StepKind.CALLED], "app called", "apps called"),
     ]
     return ", ".join(f"{n:,} {one if n == 1 else many}" for n, one, many in named if n)
 
@@ -141,12 +156,19 @@ def _line(step: Step, began: datetime, by_cost: bool, all_open: bool) -> Transcr
         title=without_escapes(_title(step)),
         content=without_escapes((step.content or step.title) if said else step.content),
         note="outcome not known" if unknown else _figure(step, by_cost and not said),
-        mute=unknown or step.kind in (StepKind.WOKE, StepKind.CHECK, StepKind.NOTE),
+        mute=unknown or _beside_the_work(step),
         open=step.kind == StepKind.CHECK
         or bool(step.facts.get("interrupted"))
         or bool(step.facts.get("exit_code"))
         or (all_open and step.kind == StepKind.RAN),
     )
+
+
+def _beside_the_work(step: Step) -> bool:
+    """Waking, a note, and a check that found something: one that didn't is what the run was."""
+    if step.kind == StepKind.CHECK:
+        return bool(step.facts.get("exit_code") == 0)
+    return step.kind in (StepKind.WOKE, StepKind.NOTE)
 
 
 def _label(step: Step, unknown: bool) -> str:
@@ -183,9 +205,12 @@ def _note(step: Step) -> str:
     shows_code = step.kind == StepKind.CHECK or (step.kind == StepKind.RAN and code != 0)
     if shows_code and isinstance(code, int):
         parts.append(f"exit {code}")
+    status = facts.get("status")
+    if step.kind == StepKind.FETCHED and isinstance(status, int) and status >= 400:
+        parts.append(f"HTTP {status}")
     if step.kind == StepKind.CHECK:
         parts.append(dollars(step.cost))
-    elif step.kind == StepKind.WROTE and isinstance(facts.get("bytes"), int):
+    elif step.kind in (StepKind.WROTE, StepKind.EDITED) and isinstance(facts.get("bytes"), int):
         parts.append(size(cast(int, facts["bytes"])))
     elif step.kind == StepKind.FINISHED and "changed" in facts:
         parts.append("something changed" if facts["changed"] else "nothing changed")

@@ -19,7 +19,8 @@ def differences(
 
 
 def _said(content: RoutineContent, roster: Roster) -> dict[str, str]:
-    agent = next((a.name for a in roster.agents if a.pk == content.agent_id), "Assistant")
+    nobody = content.model or "Assistant works it out"
+    agent = next((a.name for a in roster.agents if a.pk == content.agent_id), nobody)
     machine = next((m.name for m in roster.machines if m.pk == content.machine_id), "none")
     return {
         "Name": content.name,
@@ -34,4 +35,17 @@ def _said(content: RoutineContent, roster: Roster) -> dict[str, str]:
         "Steps": str(content.step_limit),
         "Conversation": content.conversation,
         "Tells": content.notify,
+        "Quiet too long": _quiet(content.quiet_days),
+        "Apps": _apps(content),
     }
+
+
+def _apps(content: RoutineContent) -> str:
+    uses = sorted(content.apps, key=lambda use: use.app)
+    return ", ".join(f"{use.app}{' (required)' if use.required else ''}" for use in uses) or "none"
+
+
+def _quiet(days: int | None) -> str:
+    if days is None:
+        return "after ten due times"
+    return took(days * 86_400) if days else "never said"

@@ -1,4 +1,4 @@
-// Single keys, for whoever wants them: n new, r run it now, j and k through the rows, g and then
+// Single keys, for whoever wants them: n new, r run it now, u undo, j and k through the rows, g and then
 // r, m, a, f, p or b (the bell) to go, / to what narrows the page, ? for the list of them. They
 // rest while one writes, holds a modifier or has a dialog open.
 
@@ -49,6 +49,7 @@ document.addEventListener("keydown", (event) => {
     case "r": document.querySelector(RUN)?.click(); break;
     case "j": move(1); break;
     case "k": move(-1); break;
+    case "u": document.querySelector(".toast:last-child form button")?.click(); break;
     case "/": narrow(event); break;
     case "?": window.location.assign("/help/#keys"); break;
   }

@@ -1,9 +1,4 @@
-// A role is changed by choosing it, and a link is copied by a button; both work by hand without.
-
-for (const form of document.querySelectorAll("form[data-submit-on-change]")) {
-  form.querySelector("[data-without-script]").hidden = true;
-  form.addEventListener("change", () => form.requestSubmit());
-}
+// A link is copied by a button; by hand without.
 
 for (const button of document.querySelectorAll("[data-copy]")) {
   if (!navigator.clipboard) continue;

@@ -32,6 +32,31 @@ window.addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
 
+// The sentence shows what it says as it changes, so Enter in a field has no page to load: beside a
+// button of the field's own it presses that one.
+document.addEventListener("submit", (event) => {
+  if (event.submitter?.value !== "preview") return;
+  event.preventDefault();
+  const own = document.activeElement.closest(".field")?.querySelector("button[name=then]");
+  setTimeout(() => own?.click()); // a form submits nothing while it is being submitted
+});
+
+// What is said of a blank while one types, shown at the blank too.
+document.addEventListener("htmx:oobAfterSwap", (event) => {
+  if (event.detail.target.id !== "wrong-sentence") return;
+  for (const blank of document.querySelectorAll("#sentence .blank")) {
+    const field = blank.querySelector("input, select");
+    const bad = document.getElementById(`${field.id}-e`);
+    blank.toggleAttribute("data-err", Boolean(bad));
+    if (bad) field.setAttribute("aria-invalid", "true");
+    else field.removeAttribute("aria-invalid");
+    if (bad) field.setAttribute("aria-describedby", bad.id);
+    else if (field.getAttribute("aria-describedby") !== "cron-h") {
+      field.removeAttribute("aria-describedby");
+    }
+  }
+});
+
 // A switch moves at once, and back when it couldn't.
 const flip = (form) => {
   const knob = form.querySelector?.(":scope > .switch");

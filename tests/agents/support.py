@@ -33,6 +33,7 @@ class KeptSteps:
     steps: list[NewStep] = field(default_factory=list)
     begun: list[tuple[StepKind, str]] = field(default_factory=list)
     told: list[tuple[int, Usage]] = field(default_factory=list)
+    streamed: list[str] = field(default_factory=list)
     checks: int = 0
 
     def begin(self, kind: StepKind, title: str) -> None:
@@ -46,6 +47,10 @@ class KeptSteps:
     def spent(self, micro: int, usage: Usage) -> None:
         self.told.append((micro, usage))
         self.check()
+
+    def streaming(self, text: str) -> None:
+        self.check()
+        self.streamed.append(text)
 
     def check(self) -> None:
         self.checks += 1

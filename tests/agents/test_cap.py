@@ -19,17 +19,19 @@ CAPS = (1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 
 
 # A model that overspends in each way that it can: it talks to its limit, reads much, calls a
 # lot at once, and thinks where nobody sees it.
-MOVES: tuple[Move, ...] = (
-    call("run_command", command="seq 3000"),
-    Answer(text="And another thing. " * 400, calls=(("run_command", {"command": "seq 500"}),)),
-    Answer(thinking=3_000, calls=(("read_file", {"path": "big"}),) * 3),
-    call("write_file", path="big", text='é"\\\n' * 3_000),
+MOVES: tuple[Callable[[int], Move], ...] = (
+    lambda number: call("run_command", command=f"seq {3000 + number}"),
+    lambda number: Answer(
+        text="And another thing. " * 400, calls=(("run_command", {"command": f"seq {number}"}),)
+    ),
+    lambda number: Answer(thinking=3_000, calls=(("read_file", {"path": "big"}),) * 3),
+    lambda number: call("write_file", path="big", text=f"{number}" + 'é"\\\n' * 3_000),
 )
 
 
 def overspender() -> Callable[[Seen], Move]:
-    turn = itertools.cycle(MOVES)
-    return lambda seen: next(turn)
+    numbers = itertools.count()
+    return lambda seen: MOVES[(number := next(numbers)) % len(MOVES)](number)
 
 
 def take(home: Path, fake: FakeProvider, provider: str, cap: int) -> tuple[TurnOutcome, KeptSteps]:
@@ -67,16 +69,20 @@ def test_the_greediest_tokenizer_stays_beneath_the_cap_too(tmp_path: Path, cap: 
 def test_tries_that_fail_after_the_work_was_done_stay_beneath_the_cap(
     tmp_path: Path, cap: int
 ) -> None:
-    moves = itertools.cycle(
-        (
-            Fail(500, billed=True),
-            Fail(502, billed=True),
-            call("run_command", command="seq 2000"),
-            Fail(500, billed=True),
-            Answer(text="x" * 4_000, calls=(("list_files", {}),)),
-        )
+    numbers = itertools.count()
+    moves: tuple[Callable[[int], Move], ...] = (
+        lambda number: Fail(500, billed=True),
+        lambda number: Fail(502, billed=True),
+        lambda number: call("run_command", command=f"seq {2000 + number}"),
+        lambda number: Fail(500, billed=True),
+        lambda number: Answer(text="x" * 4_000, calls=(("list_files", {}),)),
     )
-    with FakeProvider(lambda seen: next(moves), Meter(bytes_per_token=2.0)) as fake:
+
+    def script(seen: Seen) -> Move:
+        number = next(numbers)
+        return moves[number % len(moves)](number)
+
+    with FakeProvider(script, Meter(bytes_per_token=2.0)) as fake:
         outcome, steps = take(tmp_path, fake, "openai-compatible", cap)
     assert outcome.code in ("stop_cost", "fail_model")
     assert fake.meter.billed <= outcome.spent <= cap

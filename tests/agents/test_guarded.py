@@ -1,12 +1,18 @@
 """A model's address is judged again by what its name answers at the moment of the call."""
 
 import socket
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from billing.prices import Price
+from routines_app.agents.model import ModelRuntime
 from routines_app.agents.runtimes import test_connection as ask_connection
-from routines_app.agents.turn import ModelConnection
+from routines_app.agents.turn import ModelChoice, ModelConnection, TurnInterrupted
+from tests.agents.support import KeptSteps, request
+from tests.fakes.computer import FolderComputer
 from tests.fakes.model_provider import FakeProvider
 
 
@@ -39,3 +45,23 @@ def test_a_name_that_now_leads_inside_is_refused_before_a_connection(
         answer = ask_connection(connection(fake, "models.example.org", nearby=False), "small")
         assert (answer.ok, fake.seen) == (False, [])
         assert "own network" in answer.sentence
+
+
+def test_stop_doesnt_wait_for_a_name_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[float] = []
+
+    def stuck(host: str, port: int, *_: Any, **__: Any) -> list[Any]:
+        asked.append(time.monotonic())
+        time.sleep(4.0)
+        raise OSError
+
+    monkeypatch.setattr("routines_app.agents.guarded.socket.getaddrinfo", stuck)
+    with FakeProvider() as fake:
+        there = connection(fake, "models.example.org", nearby=True)
+        choice = ModelChoice(there, "small", Price("m", input=1, output=1))
+        steps = KeptSteps(stop=lambda: bool(asked) and time.monotonic() > asked[0] + 0.5)
+        with pytest.raises(TurnInterrupted):
+            ModelRuntime().take_turn(request(model=choice), FolderComputer(tmp_path), steps)
+    assert time.monotonic() - asked[0] < 0.5 + 1.5

@@ -25,6 +25,7 @@ from tests.fakes.model_provider import (
     call,
     finish,
 )
+from tests.fakes.model_wire import Seen
 
 
 def run(
@@ -254,12 +255,12 @@ def test_tool_output_is_bounded_and_marked_as_data(tmp_path: Path) -> None:
 
 
 def test_the_step_limit_stops_the_turn(tmp_path: Path) -> None:
-    def forever(_: object) -> Answer:
-        return call("run_command", command="true")
+    def forever(seen: Seen) -> Answer:
+        return call("run_command", command=f"true {len(seen.results)}")
 
     outcome, steps, _ = run(tmp_path, forever, max_steps=5)
     assert (outcome.code, outcome.facts["variant"]) == ("stop_time", "steps")
-    assert outcome.facts["doing"] == "running true"
+    assert outcome.facts["doing"] == "running true 4"
     assert len(steps.steps) == 5
 
 

@@ -56,7 +56,15 @@ class Garbage:
     body: bytes = b"data: {not json\n\n"
 
 
-Move = Answer | Fail | Hang | Redirect | Garbage
+@dataclass(frozen=True)
+class Held:
+    """Another move, once `gate` has returned; it's called beside those of other requests."""
+
+    gate: Callable[[], object]
+    then: Answer
+
+
+Move = Answer | Fail | Hang | Redirect | Garbage | Held
 Script = Sequence[Move] | Callable[[Seen], Move]
 
 
@@ -114,6 +122,11 @@ class Meter:
         )
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128  # a whole runner may ask at the same moment
+
+
 class FakeProvider:
     """The server; a context manager. `seen` holds each request in order, `meter` the bill."""
 
@@ -122,10 +135,10 @@ class FakeProvider:
         self.meter = meter or Meter()
         self.seen: list[Seen] = []
         self.problems: list[Exception] = []
+        self.watch: Callable[[bytes], object] = len  # is given each whole stream, before any cut
         self._lock = threading.Lock()
         self.closing = threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), _handler(self))
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", port), _handler(self))
         self.port = self._server.server_address[1]
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
@@ -182,6 +195,8 @@ class FakeProvider:
             counted=answer.counted,
             thinking=min(answer.thinking, output),
             stop=answer.stop,
+            refusal=answer.refusal,
+            by_words=answer.pace > 0,
         )
 
     def charge_all(self, seen: Seen) -> None:
@@ -219,6 +234,9 @@ def _handler(provider: FakeProvider) -> type[BaseHTTPRequestHandler]:
 
         def _play(self, move: Move, form: Format, seen: Seen, number: int) -> None:
             match move:
+                case Held():
+                    move.gate()
+                    self._play(move.then, form, seen, number)
                 case Fail():
                     if move.billed:
                         provider.charge_all(seen)
@@ -235,10 +253,19 @@ def _handler(provider: FakeProvider) -> type[BaseHTTPRequestHandler]:
                     self._hang(move)
                 case Answer():
                     sent = provider.send_of(move, seen)
-                    if seen.stream:
+                    if seen.stream and move.pace:
+                        self._open_stream()
+                        for event in form.events(sent, seen, number):
+                            self.wfile.write(event)
+                            self.wfile.flush()
+                            if provider.closing.wait(move.pace):
+                                return
+                    elif seen.stream:
                         whole = b"".join(form.events(sent, seen, number))
+                        provider.watch(whole)
                         self._open_stream()
                         end = len(whole) if move.cut_at is None else int(len(whole) * move.cut_at)
+                        end = end if move.cut_byte is None else move.cut_byte
                         self.wfile.write(whole[:end])
                     else:
                         self._send(200, json.dumps(form.document(sent, seen, number)).encode())

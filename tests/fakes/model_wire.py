@@ -6,6 +6,7 @@ a request that doesn't stream, as one document.
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +19,9 @@ class Answer:
     """An answer to give: text, then tool calls as (name, arguments).
 
     `thinking` is tokens of output that aren't shown. `counted` False leaves the usage out.
-    `cut_at` ends the stream after that share of its bytes, cleanly.
+    `cut_at` ends the stream after that share of its bytes, cleanly; `cut_byte` after so many of
+    them. `refusal` is a text by which OpenAI's models decline, in place of one. `pace` is seconds
+    between the events of its stream, whose text then comes word by word.
     """
 
     text: str = ""
@@ -27,6 +30,9 @@ class Answer:
     counted: bool = True
     cut_at: float | None = None
     stop: str = ""
+    cut_byte: int | None = None
+    refusal: str = ""
+    pace: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,13 @@ class Sent:
     counted: bool
     thinking: int = 0
     stop: str = ""
+    refusal: str = ""
+    by_words: bool = False
+
+    @property
+    def pieces(self) -> list[str]:
+        """The text as its stream brings it."""
+        return re.findall(r"\S+\s*|\s+", self.text) if self.by_words else [self.text]
 
 
 @dataclass
@@ -121,8 +134,8 @@ class AnthropicMessages:
                 if block["type"] == "tool_result":
                     seen.results.append("\n".join(_strings(block["content"])))
 
-    def _blocks(self, sent: Sent, number: int) -> list[tuple[Json, Json | None]]:
-        blocks: list[tuple[Json, Json | None]] = []
+    def _blocks(self, sent: Sent, number: int) -> list[tuple[Json, Json]]:
+        blocks: list[tuple[Json, Json]] = []
         if sent.text:
             delta = {"type": "text_delta", "text": sent.text}
             blocks.append(({"type": "text", "text": ""}, delta))
@@ -162,7 +175,9 @@ class AnthropicMessages:
         yield _event("ping", {})
         for index, (start, delta) in enumerate(self._blocks(sent, number)):
             yield _event("content_block_start", {"index": index, "content_block": start})
-            yield _event("content_block_delta", {"index": index, "delta": delta})
+            for piece in sent.pieces if start["type"] == "text" else [""]:
+                said = {**delta, "text": piece} if piece else delta
+                yield _event("content_block_delta", {"index": index, "delta": said})
             yield _event("content_block_stop", {"index": index})
         usage = {"output_tokens": sent.output} if sent.counted else _no_anthropic_usage()
         delta = {"stop_reason": self._stop(sent), "stop_sequence": None}
@@ -247,8 +262,10 @@ class OpenAIChat:
             return _data(self._envelope(seen, number, "chat.completion.chunk", [choice]))
 
         yield chunk({"role": "assistant", "content": ""})
-        if sent.text:
-            yield chunk({"content": sent.text})
+        for piece in sent.pieces if sent.text else []:
+            yield chunk({"content": piece})
+        if sent.refusal:
+            yield chunk({"refusal": sent.refusal})
         for call in self._calls(sent, number):
             yield chunk({"tool_calls": [call]})
         yield chunk({}, self._stop(sent))
@@ -365,6 +382,10 @@ class OpenAIResponses:
 
         started = self._response(seen, number, "in_progress", [])
         yield event("response.created", response=started)
+        if sent.refusal:
+            where = {"output_index": 0, "item_id": f"msg_{number}", "content_index": 0}
+            yield event("response.refusal.delta", **where, delta=sent.refusal)
+            yield event("response.refusal.done", **where, refusal=sent.refusal)
         for place, item in enumerate(self._items(sent, number)):
             where = {"output_index": place, "item_id": item["id"]}
             if item["type"] == "message":
@@ -373,13 +394,14 @@ class OpenAIResponses:
                 opened = {**item, "content": [], "status": "in_progress"}
                 yield event("response.output_item.added", output_index=place, item=opened)
                 yield event("response.content_part.added", **where, content_index=0, part=empty)
-                yield event(
-                    "response.output_text.delta",
-                    **where,
-                    content_index=0,
-                    delta=text["text"],
-                    logprobs=[],
-                )
+                for piece in sent.pieces:
+                    yield event(
+                        "response.output_text.delta",
+                        **where,
+                        content_index=0,
+                        delta=piece,
+                        logprobs=[],
+                    )
                 yield event(
                     "response.output_text.done",
                     **where,
@@ -458,7 +480,10 @@ class GoogleGenerate:
     def events(self, sent: Sent, seen: Seen, number: int) -> Iterator[bytes]:
         whole = self.document(sent, seen, number)
         candidate = whole["candidates"][0]
-        for part in candidate["content"]["parts"]:
+        parts = candidate["content"]["parts"]
+        if sent.by_words and parts and "text" in parts[0]:
+            parts[:1] = [{"text": piece} for piece in sent.pieces]
+        for part in parts:
             content = {"role": "model", "parts": [part]}
             piece = {"candidates": [{"content": content, "index": 0}]}
             yield _data({**piece, "modelVersion": seen.model, "responseId": f"r{number}"})

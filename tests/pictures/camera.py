@@ -125,12 +125,21 @@ async def _through(
 
 
 async def _one(page: Page, url: str, shown: Shown, look: Look, folder: Path, roll: Roll) -> None:
+    await page.set_viewport_size({"width": look.width, "height": _HEIGHTS[look.width]})
     answer = await page.goto(url + shown.path, wait_until="load")
     status = answer.status if answer else 0
     if status >= 500 or (status >= 400 and not shown.name.startswith("error-")):
         roll.wrong[shown.name] = f"{shown.path} answers {status}"
+    # As tall as the page: what sticks to the window's edges then stands at the page's.
+    tall = int(await page.evaluate("document.documentElement.scrollHeight"))
+    await page.set_viewport_size({"width": look.width, "height": max(tall, _HEIGHTS[look.width])})
     file = f"{shown.name}_{look.name}.png"
-    await page.screenshot(path=folder / file, full_page=True, animations="disabled")
+    # as tall as the page: what sticks to the window's edges stands at the picture's
+    tall = await page.evaluate("document.documentElement.scrollHeight")
+    height = _HEIGHTS[look.width]
+    await page.set_viewport_size({"width": look.width, "height": max(tall, height)})
+    await page.screenshot(path=folder / file, animations="disabled")
+    await page.set_viewport_size({"width": look.width, "height": height})
     roll.pictures.append(Picture(shown, look, file))
 
 

@@ -109,9 +109,7 @@ def _arguments(name: str, parts: set[str]) -> dict[str, object] | None:
         "step": 1,
     }
     if name == "deleted_routine":
-        known["slug"] = Routine.objects.get(
-            workspace__slug=FULL.slug, name=cast.LAPTOPS.name
-        ).slug
+        known["slug"] = Routine.objects.get(workspace__slug=FULL.slug, name=cast.LAPTOPS.name).slug
     if name.startswith("agent") and "slug" in parts:
         known["slug"] = Agent.objects.filter(workspace__slug=FULL.slug, slug="reader").get().slug
     if not parts <= known.keys():
@@ -148,6 +146,9 @@ def _others() -> Iterator[Shown]:
     yield Shown("file-folder", folder, "files", state=True)
     starter = reverse("routine_new", args=[FULL.slug]) + "?from=folder"
     yield Shown("routine_new-from-a-starter", starter, "new", state=True)
+    links = Routine.objects.get(workspace__slug=FULL.slug, name=cast.LINKS.name)
+    cron = reverse("routine_edit", args=[FULL.slug, links.slug])
+    yield Shown("routine_edit-custom-schedule", cron, "new-custom", state=True)
     yield Shown("error-404", f"/w/{FULL.slug}/nothing-here/", "error-404", state=True)
 
 

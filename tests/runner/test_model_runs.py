@@ -13,6 +13,7 @@ from machines.providers.base import Exit, Provider, Ref
 from routines_app.models import Agent, ModelKey, Routine
 from tests.factories import make_routine
 from tests.fakes.model_provider import Answer, FakeProvider, call, clever, finish
+from tests.fakes.model_wire import Seen
 from tests.runner.conftest import fire_once
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.django_db(transaction=True)]
@@ -33,13 +34,16 @@ def routine_for(machine: Machine, agent: Agent, **fields: Any) -> Routine:
 def test_a_run_that_would_overspend_hits_its_cap_and_keeps_beneath_it(
     machine: Machine, assistant: Agent, fake: FakeProvider, cap: int
 ) -> None:
-    moves = itertools.cycle(
-        (
-            call("run_command", command="seq 2000"),
-            Answer(text="And so on. " * 300, calls=(("run_command", {"command": "seq 400"}),)),
-        )
-    )
-    fake.script = lambda seen: next(moves)
+    numbers = itertools.count()
+
+    def script(seen: Seen) -> Answer:
+        number = next(numbers)
+        if number % 2 == 0:
+            return call("run_command", command=f"seq {2000 + number}")
+        talk = "And so on. " * 300
+        return Answer(text=talk, calls=(("run_command", {"command": f"seq {400 + number}"}),))
+
+    fake.script = script
     run = fire_once(routine_for(machine, assistant, cap=cap, step_limit=500), "k")
     assert run.status == "stop_cost"
     assert fake.meter.billed <= run.spent <= cap
@@ -91,6 +95,52 @@ def test_without_a_price_nothing_starts(
     run = fire_once(routine_for(machine, assistant), "k")
     assert (run.status, fake.seen) == ("skip_no_model", [])
     assert "price" in str(run.facts["reason"])
+
+
+def test_files_are_edited_and_searched_on_the_machine(
+    machine: Machine, assistant: Agent, fake: FakeProvider, disk: tuple[Provider, Ref]
+) -> None:
+    fake.script = [
+        call("write_file", path="notes/day.md", text="Monday: three herons\nTuesday: none\n"),
+        call("edit_file", path="notes/day.md", old="three", new="four"),
+        call("search_files", pattern="(heron|gull)s$", names="*.md"),
+        call("search_files", pattern="heron", path="~/absent"),
+        call("search_files", pattern="("),
+        finish("Four herons."),
+    ]
+    run = fire_once(routine_for(machine, assistant), "k")
+    assert run.status == "done_changed"
+    results = fake.seen[-1].results
+    assert "Replaced at line 1." in results[1]
+    assert "notes/day.md:1:Monday: four herons" in results[2]
+    assert "That didn't work." in results[3]
+    assert "Mend the pattern" in results[4]
+    provider, ref = disk
+    text = provider.read_file(ref, f"{run.snapshot['folder']}/notes/day.md", 1_000)
+    assert text == b"Monday: four herons\nTuesday: none\n"
+    kinds = list(run.steps.values_list("kind", flat=True))
+    assert kinds[1:] == ["wrote", "edited", "searched", "searched", "searched", "finished"]
+
+
+@pytest.mark.parametrize(
+    ("moves", "variant"),
+    [
+        ([Answer()], "gave an empty answer"),
+        ([Answer(text="I'm sorry, but I can't help with that.")], "refused"),
+        ([call("run_command", command="ls"), finish("")], ""),
+        ([call("run_command", command="ls")] * 9, "repeated itself"),
+    ],
+)
+def test_a_run_that_did_nothing_fails_and_says_how(
+    machine: Machine, assistant: Agent, fake: FakeProvider, moves: list[Answer], variant: str
+) -> None:
+    fake.script = moves
+    routine = routine_for(machine, assistant)
+    run = fire_once(routine, "k")
+    assert (run.status, run.facts["variant"]) == ("fail_empty", variant)
+    assert run.spent >= fake.meter.billed > 0
+    routine.refresh_from_db()
+    assert routine.streak == 1
 
 
 @pytest.fixture

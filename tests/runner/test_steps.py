@@ -43,9 +43,27 @@ def test_what_begins_is_open_until_its_step_is_told(claim: Claim) -> None:
     assert doing(claim) == {}
 
 
+def test_a_text_that_comes_in_stands_in_place_of_the_open_step(claim: Claim) -> None:
+    steps = StoredSteps(claim, LeaseKeeper(claim))
+    steps.begin(StepKind.NOTE, "Asking the model")
+    steps.streaming("Four herons\nwere\x00 seen.")
+    assert doing(claim) == {
+        "kind": "said",
+        "title": "Four herons",
+        "text": "Four herons\nwere\ufffd seen.",
+    }
+    steps.streaming("a" * 5_000 + "the end")
+    text = str(doing(claim)["text"])
+    assert len(text) == 2_001
+    assert text.startswith("…a") and text.endswith("the end")
+    steps.record(NewStep(StepKind.SAID, "Four herons"))
+    assert doing(claim) == {}
+
+
 @pytest.mark.parametrize(
     "write",
     [
+        lambda steps: steps.streaming("Four"),
         lambda steps: steps.begin(StepKind.RAN, "make deploy"),
         lambda steps: steps.record(NewStep(StepKind.RAN, "make deploy")),
         lambda steps: steps.spent(5, Usage()),

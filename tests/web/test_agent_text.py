@@ -106,3 +106,8 @@ def test_only_what_differs_of_a_long_memory_is_shown() -> None:
 
 def test_lines_that_came_and_went_are_counted() -> None:
     assert lines_changed("a\nb\nc", "c\na\nd\ne") == (2, 1)
+
+
+def test_a_scripts_lines_stay_lines() -> None:
+    assert agent_html("inbox\nroutines") == "<p>inbox\nroutines</p>\n"
+    assert agent_html("inbox\nroutines", lines=True) == "<p>inbox<br>\nroutines</p>\n"

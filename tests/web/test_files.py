@@ -14,6 +14,7 @@ from accounts.models import Role, Workspace
 from machines.access import provider_for
 from machines.models import Machine
 from machines.providers.base import Provider, QuotaExceeded, Ref
+from routines_app.configure.file_tree import MOST_IN_TREE
 from routines_app.rules.status import RunStatus
 from routines_app.web.download import PIECE, as_download
 from tests.factories import make_machine, make_member, make_routine, make_run, make_workspace
@@ -321,7 +322,57 @@ def test_what_each_run_did_to_its_memory_is_beside_it(
     page = client.get(at("routines/brief/state.md")).content.decode()
     assert "+2 −1" in page
     assert "no change" in page
+    assert ", “c”<" in page
     assert page.index("Run 2") < page.index("Run 1<")
+
+
+def test_a_run_that_failed_before_it_wrote_says_so_in_the_memory_s_history(
+    client: Client, workspace: Workspace, at: Callable[[str], str], disk: Disk
+) -> None:
+    routine = make_routine(workspace, slug="brief")
+    make_run(routine, RunStatus.FAIL_MODEL, state_before="a\n", state_after="a\n")
+    assert ", it failed before writing<" in client.get(at("routines/brief/state.md")).text
+
+
+def test_the_tree_is_open_along_the_way_and_counts_what_is_closed(
+    client: Client, at: Callable[[str], str], disk: Disk
+) -> None:
+    provider, ref = disk
+    for name in ("sheets/a.csv", "sheets/b.csv", "work/deep/notes.md", "work/draft.md"):
+        provider.write_file(ref, name, b"12 bytes....")
+    page = client.get(at("work/deep/notes.md")).text
+    tree = page[page.index('Files on harbour-1">') : page.index("<textarea")]
+    places = [
+        ">~/sheets/</span><small>2</small>",
+        f'href="{at("work")}"><span>~/work/</span></a><ul>',
+        ">deep/</span></a><ul>",
+        f'href="{at("work/deep/notes.md")}" aria-current="page"><span>notes.md</span>',
+        ">draft.md</span><small>12 B</small>",
+    ]
+    assert [place for place in places if place not in tree] == []
+    assert "a.csv" not in tree
+
+
+def test_a_tree_of_many_names_and_many_folders_stays_small(
+    client: Client, at: Callable[[str], str], disk: Disk
+) -> None:
+    provider, ref = disk
+    for number in range(MOST_IN_TREE + 5):
+        provider.write_file(ref, f"many/{number:03}.md", b"")
+    provider.write_file(ref, "/".join("d" * 40) + "/end.md", b"")
+    page = client.get(at("many/064.md")).text
+    assert ">064.md</span>" in page and ">063.md</span>" not in page
+    assert "four more names" in page
+    deep = client.get(at("/".join("d" * 40) + "/end.md")).text
+    assert deep.count("<ul>") < 20 and ">end.md</span>" in deep
+
+
+def test_another_machine_is_chosen_by_its_name(
+    client: Client, workspace: Workspace, machine: Machine
+) -> None:
+    other = make_machine(workspace, slug="harbour-2", used_at=None)
+    assert client.get("/w/ada/files/?machine=harbour-2")["Location"].endswith(f"/{other.slug}/")
+    assert client.get("/w/ada/files/?machine=nothing")["Location"].endswith("/harbour-1/")
 
 
 def test_a_served_download_is_sent_piece_by_piece() -> None:
@@ -355,7 +406,7 @@ def test_an_edition_shows_its_change_and_the_text_before_it_can_be_put_back(
     where = at("routines/brief/state.md")
     page = client.get(where).content.decode()
     assert page.index("Run 2") < page.index("By hand") < page.index("Run 1<")
-    assert ", changed by run 2, " in page and "The next run reads this first, " in page
+    assert ", changed by run 2 " in page and "The next run reads this first, " in page
     page = client.get(f"{where}?edition=2").content.decode()
     assert "<ins>learnt</ins>" in page and "Put back the text before run 2" in page
     assert "<ins>by hand</ins>" in client.get(f"{where}?edition=before-2").content.decode()
@@ -366,6 +417,13 @@ def test_an_edition_shows_its_change_and_the_text_before_it_can_be_put_back(
     form["version"] = version(b"a\nby hand\nlearnt\n")
     assert client.post(where, form).status_code == 302
     assert disk[0].read_file(disk[1], "routines/brief/state.md") == b"a\nby hand\n"
+    page = client.get(where).content.decode()  # that was by hand, and no run has read it yet
+    assert page.index("since run 2") < page.index("Run 2<")
+    page = client.get(f"{where}?edition=since-2").content.decode()
+    assert "<del>learnt</del>" in page and "Changed by hand since" in page
+    form = {"do": "put_back", "edition": "since-2", "version": version(b"a\nby hand\n")}
+    assert client.post(where, form).status_code == 302
+    assert b"learnt" in disk[0].read_file(disk[1], "routines/brief/state.md")
 
 
 def test_a_member_writes_everywhere_but_in_the_folder_of_another_s_routine(

@@ -117,6 +117,9 @@ CASES: list[tuple[dict[str, Any], str, str]] = [
     ({"instructions": "x" * 100_001}, "instructions", "Shorten the instructions to 100,000 cha"),
     ({"instructions": "a\x00"}, "instructions", "Take out the NUL character; text can’t hold it."),
     ({"agent": "999999"}, "agent", "Choose one of this workspace’s agents."),
+    ({"agent": "model:gpt-5"}, "agent", "Name the model as provider/model, such as anthropic/"),
+    ({"quiet_days": "soon"}, "quiet_days", "Write the days in figures, like 14, or nothing."),
+    ({"quiet_days": "366"}, "quiet_days", "Choose from 1 to 365 days, or 0 for never."),
     ({"machine": ""}, "machine", "Choose one of this workspace’s machines."),
     ({"cap": "a lot"}, "cap", "Write an amount in dollars, like 0.50."),
     ({"cap": "1001"}, "cap", "Write an amount from $0.00 to $1,000.00."),
@@ -150,6 +153,7 @@ PLANS: list[tuple[str, dict[str, Any], str, str]] = [
 ]
 
 NOT_BY_A_FORM = {
+    "Choose an agent or a model, not both: an agent brings its own model.": "one blank has both",
     "Write the time in figures, from 0:00 to 23:59.": "the form has settled each time before",
     "Choose {} {}, or write it as cron.": "the first blank offers no others",
     "Choose the hours and the days, or leave the window out.": "the form always sends an object",

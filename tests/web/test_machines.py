@@ -5,6 +5,7 @@ from uuid import uuid4
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from accounts.models import Workspace
 from billing.move_plan import move_plan
@@ -35,7 +36,7 @@ def workspace(client: Client, db: None) -> Workspace:
         (["awake", "awake", "suspending"], "All three are awake."),
         (
             ["asleep", "awake", "archived", "asleep"],
-            "One is awake. Two are asleep. One is in cold storage.",
+            "One is awake. Three are asleep, one of them cold.",
         ),
     ],
 )
@@ -65,7 +66,7 @@ def test_a_machine_says_its_state_since_when_why_and_what_wakes_it_next(
         ended_at=clock.now() - timedelta(minutes=2),
         woken_by="Morning brief",
     )
-    for path in ("", "harbour-1/"):
+    for path in ("", "harbour-1/?woken=all"):
         page = client.get(f"/w/ada/machines/{path}").content.decode()
         assert "Asleep</span> since" in page
         assert "Ada stopped it." in page
@@ -182,6 +183,36 @@ def test_a_machine_says_what_woke_it_who_asked_and_what_it_cost(
     assert f'href="/w/ada/routines/triage/runs/{run.number}/">Inbox triage</a>' in page
     assert f'data-l="Asked by">{ada}</td>' in page
     assert page.count("$0.09") == 3  # of the waking, today and this month
+
+
+def test_a_machine_shows_what_woke_it_today_and_earlier_when_asked(
+    client: Client, workspace: Workspace
+) -> None:
+    machine = make_machine(workspace)
+    began = clock.now() - timedelta(days=3)
+    until = began + timedelta(minutes=5)
+    AwakeSpan.objects.create(
+        machine=machine, started_at=began, ended_at=until, woken_by="Morning brief"
+    )
+    page = client.get("/w/ada/machines/harbour-1/").content.decode()
+    assert "What woke it today</h2>" in page and "Nothing has woken it today." in page
+    assert 'href="?woken=all#woken">Earlier</a>' in page and "Morning brief" not in page
+    page = client.get("/w/ada/machines/harbour-1/?woken=all").content.decode()
+    assert "What woke it</h2>" in page and "Morning brief" in page
+    assert 'href="?#woken">Today</a>' in page
+
+
+def test_an_awake_machine_says_when_it_falls_asleep_unless_a_run_goes_on(
+    client: Client, workspace: Workspace
+) -> None:
+    used = clock.now() - timedelta(minutes=3)
+    machine = make_machine(workspace, state=MachineState.AWAKE, used_at=used)
+    page = client.get("/w/ada/machines/harbour-1/").content.decode()
+    until = timezone.localtime(used + timedelta(minutes=10))
+    assert f"It falls asleep at {until.hour}:{until:%M}, unless something else needs it." in page
+    make_run(make_routine(workspace, machine=machine), RunStatus.RUNNING, machine=machine)
+    page = client.get("/w/ada/machines/harbour-1/").content.decode()
+    assert "Sleeps after 10 quiet minutes." in page and "It falls asleep at" not in page
 
 
 def test_no_more_machines_than_the_plan_covers(client: Client, workspace: Workspace) -> None:

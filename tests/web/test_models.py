@@ -59,6 +59,19 @@ def test_the_environments_connection_is_named_and_its_key_never_shown(
     assert "$3.00" in page
 
 
+def test_the_page_counts_who_answers_and_offers_what_is_not_connected(
+    client: Client, workspace: Workspace
+) -> None:
+    client.post(f"{PAGE}add/", ANTHROPIC)
+    page = client.get(PAGE).content.decode()
+    assert "One way to a model." in page and 'href="?provider=openai#model"' in page
+    assert 'data-l="By way of">Anthropic, your key 4f2a</td>' in page
+    ModelKey.objects.update(tested_at=clock.now(), test_ok=True)
+    page = client.get(f"{PAGE}?provider=openai").content.decode()
+    assert "One is answering." in page and '<option value="openai" selected>' in page
+    assert 'href="?provider=anthropic#model"' not in page
+
+
 def test_a_key_is_kept_encrypted_and_only_its_end_is_shown(
     client: Client, workspace: Workspace
 ) -> None:
@@ -227,6 +240,6 @@ def test_the_roster_names_each_agent_and_whom_it_works_for(
 ) -> None:
     make_routine(workspace, name="Backups", agent=make_agent(workspace, purpose="Runs a command."))
     page = client.get("/w/ada/agents/").content.decode()
-    assert "One agent to ask. One has steady work." in page
+    assert "One to ask. One has steady work." in page
     assert "Runs a command." in page
     assert ">Backups</a>" in page

@@ -72,12 +72,12 @@ SCHEDULES: list[tuple[ScheduleKind, dict[str, Any], str]] = [
     (
         ScheduleKind.CRON,
         {"expressions": ["30 1,13 * * 6,0"]},
-        "On 30 1,13 * * 6,0",
+        "Every weekend day at 1:30 and 13:30",
     ),
     (
         ScheduleKind.CRON,
         {"expressions": ["0 8 * * MON", "15 30 9 1 * *"]},
-        "On 0 8 * * MON; 15 30 9 1 * *",
+        "On the schedule 0 8 * * MON; 15 30 9 1 * *",
     ),
 ]
 
@@ -271,6 +271,8 @@ def test_errors_are_told_at_once_and_nothing_is_lost(
         assert f'<a href="#{field}">' in page
         assert re.search(rf'id="{field}"[^>]*aria-invalid="true"', page), field
         assert f'id="{field}-e"' in page
+    summary = page[page.index('class="errsum"') : page.index('class="when"')]
+    assert re.findall(r'<a href="#(\w+)">', summary) == ["times", "name", "folder", "cap"]
     kept = fields_of(page)
     for name in ("name", "cap", "folder", "check_command", "instructions", "time_limit"):
         assert kept[name] == sent[name]
@@ -560,7 +562,7 @@ def test_the_date_of_once_is_in_its_zone() -> None:
 def test_an_agent_without_a_model_is_said_before_it_is_saved(
     browser_of_owner: Client, harbour: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("routines_app.web.form_page.usable_models", lambda _: [])
+    monkeypatch.setattr("routines_app.configure.models.ways_of", lambda _: [])
     start = fields_of(browser_of_owner.get(NEW).content.decode())
     assert start["agent"] == str(Agent.objects.get(slug="script").pk)
     model = str(Agent.objects.get(slug="assistant").pk)

@@ -195,7 +195,7 @@ def test_a_double_click_is_one_run(browser_of_owner: Client, routine: Routine) -
 
 def test_the_track_shows_where_it_is(routine: Routine) -> None:
     def states(run: Run) -> list[str]:
-        return [stage.state for stage in track(run, [], NOON, "UTC")]
+        return [stage.state for stage in track(run, [], None, NOON, "UTC")]
 
     assert states(make_run(routine, RunStatus.QUEUED)) == ["now", "todo", "todo", "todo", "todo"]
     assert states(make_run(routine, RunStatus.SKIP_COLD)) == ["done", "skip", "off", "off", "off"]
@@ -313,3 +313,41 @@ def test_a_run_that_waits_says_its_place(browser_of_owner: Client, routine: Rout
     page = page_of(browser_of_owner, run)
     assert "Waiting. Second in line for quay-1." in plain(page)
     assert 'data-say="Waiting. Second in line for quay-1."' in page  # what a screen reader is told
+
+
+@pytest.mark.parametrize(
+    ("doing", "shown"),
+    [
+        ({"kind": "said", "title": "Four", "text": "Four <b>herons</b>"}, "Four &lt;b&gt;herons"),
+        ({"kind": "note", "title": "Asking the model"}, "Asking the model."),
+        ({"kind": "fetched", "title": "https://example.org/"}, "Fetching https://example.org/"),
+        ({"kind": "waited", "title": "90 seconds"}, "Waiting 90 seconds."),
+        ({"kind": "edited", "title": "a.md"}, "Editing a.md."),
+        ({"kind": "searched", "title": "heron in ."}, "Searching for heron in"),
+    ],
+)
+def test_what_it_is_at_and_what_it_is_saying_show_while_it_runs(
+    browser_of_owner: Client, routine: Routine, doing: dict[str, str], shown: str
+) -> None:
+    run = make_run(routine, RunStatus.RUNNING, doing=doing)
+    address = f"/w/harbour/routines/brief/runs/{run.number}/"
+    for answer in (
+        browser_of_owner.get(address),
+        browser_of_owner.get(address, {"after": 0}, headers=LIVE),
+    ):
+        assert shown in answer.content.decode()
+
+
+def test_what_an_agent_did_beside_files_and_commands_is_named(
+    browser_of_owner: Client, routine: Routine
+) -> None:
+    run = make_run(routine, turn_at=NOON)
+    make_step(run, StepKind.FETCHED, "https://example.org/", facts={"status": 404, "lines": 2})
+    make_step(run, StepKind.SEARCHED, "heron in .", facts={"lines": 1})
+    make_step(run, StepKind.EDITED, "a.md", facts={"bytes": 12, "line": 2})
+    make_step(run, StepKind.WAITED, "90 seconds", seconds=90.0)
+    page = plain(page_of(browser_of_owner, run))
+    assert "Fetched https://example.org/ HTTP 404 · 2 lines" in page
+    assert "Searched heron in . 1 line" in page
+    assert "Edited a.md 12" in page
+    assert "Waited 90 seconds" in page

@@ -19,6 +19,7 @@ from routines_app.configure.workspace import furnish
 from routines_app.management.demo.cast import DESK, HIRES, MACHINES, WEEKS
 from routines_app.management.demo.hand import Hand
 from routines_app.models import Agent, AgentVersion, Fire, ModelKey, Routine, Run
+from routines_app.rules.roster import Tier, tools_of
 
 OURS = UUID("0d2b6f0e-52e1-4c1b-9f0c-2f6a7a0c1833")
 """Each demo workspace's own key comes of this and its slug: so a workspace is known as ours."""
@@ -103,12 +104,16 @@ def staff(workspace: Workspace, guest: User, colleague: User, hand: Hand, born: 
     for hire in HIRES:
         agent = Agent.objects.create(
             workspace=workspace, name=hire.name, slug=hire.name.lower(), purpose=hire.purpose,
-            version=len(hire.personas),
+            version=len(hire.personas), made_by=colleague,
         )  # fmt: skip
         for number, persona in enumerate(hire.personas, 1):
             hand.to(born + timedelta(days=9 * (number - 1), hours=3))
             by = guest if number % 2 else colleague
-            AgentVersion.objects.create(agent=agent, number=number, persona=persona, changed_by=by)
+            AgentVersion.objects.create(
+                agent=agent, number=number, name=hire.name, purpose=hire.purpose, persona=persona,
+                tier=Tier.BALANCED, tools=list(tools_of("commands", "read", "write", "search")),
+                note="Made" if number == 1 else "Other instructions", changed_by=by,
+            )  # fmt: skip
     hand.to(born + timedelta(hours=4))
     ModelKey.objects.create(
         workspace=workspace,
@@ -121,7 +126,7 @@ def staff(workspace: Workspace, guest: User, colleague: User, hand: Hand, born: 
         last_four="demo",
         added_by=guest,
         test_ok=True,
-        test_answer="It answered in 0.8s.",
+        test_answer="house-model answered in 0.8s, one request, <$0.01",
         tested_at=born + timedelta(hours=4),
     )
 

@@ -71,6 +71,11 @@ def wrote(path: str, lines: int, *, read: int = 0, written: int = 0) -> Line:
     return Line(StepKind.WROTE, path, "", 0.2, read, written, {"lines": lines})
 
 
+def wrote_perhaps(path: str) -> Line:
+    """A file was being written when the run was broken off."""
+    return Line(StepKind.WROTE, path, facts={"outcome": "unknown"})
+
+
 def said(text: str, *, read: int = 0, written: int = 0) -> Line:
     """The agent said something."""
     return Line(StepKind.SAID, text.split("\n")[0][:120], text, 1.0, read, written)
@@ -160,11 +165,17 @@ def briefing(rng: Random, due: datetime) -> Work:
         finished(headline, read=12_400, written=160),
     )
     body = (
-        f"## What needs somebody\n\n1. {first.capitalize()}.\n2. {second.capitalize()}.\n\n"
+        f"## What needs somebody\n\n- **{upper(first)}.** Nobody has answered it yet.\n"
+        f"- **{upper(second)}.** It has until the end of the week.\n\n"
         f"## The rest\n\n{mails - 2} messages: renewals, thanks and two lost umbrellas. "
         "None needs an answer today.\n"
     )
     return Work(lines, headline, body, True, f"{due:%d %b}: {first}")
+
+
+def upper(words: str) -> str:
+    """Words as a sentence begins."""
+    return words[:1].upper() + words[1:]
 
 
 def backup(rng: Random, due: datetime) -> Work:
@@ -217,7 +228,7 @@ def figures(rng: Random, due: datetime) -> Work:
     )
     body = (
         f"| | this week |\n| --- | --- |\n| loans | {loans:,} |\n| visits | {visits:,} |\n\n"
-        f"{more.capitalize()}. The chart is in `figures.png`.\n"
+        f"{upper(more)}. The chart is in `figures.png`.\n"
     )
     return Work(lines, headline, body, True, f"{due:%d %b}: {loans:,} loans, {visits:,} visits", 3)
 

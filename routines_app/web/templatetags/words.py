@@ -10,6 +10,7 @@ from django.utils.html import format_html
 
 from foundation import clock
 from routines_app.rules.money import dollars
+from routines_app.web.dates import moment_words
 
 register = template.Library()
 
@@ -117,6 +118,14 @@ def moment(instant: datetime | None) -> str:
                 "" if local.year == today.year else f" {local.year}"
             )
     return format_html('<time datetime="{}" title="{}">{}</time>', local.isoformat(), exact, words)
+
+
+@register.filter
+def sentence_moment(instant: datetime) -> str:
+    """An instant inside a sentence, as `<time>`: today at 8:03, Monday 22 March at 11:00."""
+    zone = timezone.get_current_timezone_name()
+    words = moment_words(instant, clock.now(), zone)
+    return format_html('<time datetime="{}">{}</time>', instant.isoformat(), words)
 
 
 @register.filter
