@@ -81,7 +81,7 @@ def apps_for(routine: Routine) -> tuple[App, ...]:
 
 def server_of(app: Connector) -> AppServer:
     """The way to an app. Raises CannotDecrypt."""
-    headers = ()
+    headers: tuple[tuple[str, str], ...] = ()
     if app.sealed:
         kept = decrypt(settings.ENCRYPTION_KEY, str(app.workspace.key), bytes(app.sealed))
         headers = tuple((name, value) for name, value in json.loads(kept))

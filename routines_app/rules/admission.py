@@ -94,7 +94,7 @@ def decide(facts: AdmissionFacts) -> Admitted | Refused:
     if facts.no_model:
         return Refused(RunStatus.SKIP_NO_MODEL, {"agent": facts.agent, "reason": facts.no_model})
     if facts.no_app:
-        why = {"reason": facts.no_app, "variant": facts.no_app_why}
+        why: dict[str, object] = {"reason": facts.no_app, "variant": facts.no_app_why}
         return Refused(RunStatus.SKIP_CONNECTOR, why)
     return Admitted()
 
