@@ -255,6 +255,7 @@ CELERY_TASK_ROUTES = {
     "routines_app.tasks.care": {"queue": "runner"},
     "routines_app.tasks.restore": {"queue": "runner"},
     "routines_app.tasks.test_model_key": {"queue": "runner"},
+    "routines_app.tasks.ask_connector": {"queue": "runner"},
     "routines_app.tasks.try_check": {"queue": "runner"},
     "routines_app.tasks.*": {"queue": "clock"},
 }

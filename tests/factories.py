@@ -6,7 +6,16 @@ from typing import Any
 
 from accounts.models import Membership, Role, User, Workspace
 from machines.models import Machine
-from routines_app.models import Agent, AgentRuntime, Fire, Routine, Run, Step
+from routines_app.models import (
+    Agent,
+    AgentRuntime,
+    Connector,
+    ConnectorState,
+    Fire,
+    Routine,
+    Run,
+    Step,
+)
 from routines_app.rules.status import RunStatus
 
 NOON = datetime(2027, 3, 25, 12, 0, tzinfo=UTC)
@@ -55,6 +64,26 @@ def make_agent(
     return Agent.objects.create(
         **{"workspace": workspace, "name": name, "slug": name.lower(), "runtime": runtime} | fields
     )
+
+
+def make_app(workspace: Workspace, name: str = "Helpdesk", **fields: Any) -> Connector:
+    """A connected app with one tool that reads and one that changes things."""
+    tools = [
+        {"name": tool, "description": words, "schema": {"type": "object"}, "changes": changes}
+        for tool, words, changes in (
+            ("close_ticket", "Close a ticket.", True),
+            ("find_ticket", "Find a ticket.", False),
+        )
+    ]
+    defaults: dict[str, Any] = {
+        "workspace": workspace,
+        "name": name,
+        "slug": name.lower(),
+        "address": "http://127.0.0.1:9/mcp",
+        "state": ConnectorState.CONNECTED,
+        "tools": tools,
+    }
+    return Connector.objects.create(**defaults | fields)
 
 
 def make_routine(workspace: Workspace, **fields: Any) -> Routine:

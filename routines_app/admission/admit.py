@@ -9,7 +9,9 @@ from django.db import IntegrityError, transaction
 from billing.holds import NotEnough, take_hold
 from foundation.failpoints import failpoint
 from routines_app.admission.plan_facts import plan_facts
+from routines_app.agents.connectors import App
 from routines_app.agents.routing import Candidate
+from routines_app.configure.apps import apps_for, missing_app
 from routines_app.configure.candidates import candidates_of
 from routines_app.configure.models import (
     Unusable,
@@ -33,6 +35,7 @@ class Ready:
 
     run: Run
     model: UsableModel | None
+    apps: tuple[App, ...] = ()
     candidates: tuple[Candidate, ...] = ()  # whom Assistant may pick; empty when that is settled
 
 
@@ -91,7 +94,9 @@ def admit(claim: Claim) -> Ready | Refused | None:
         return Refused(RunStatus.SKIP_OVERLAP, facts)
     failpoint("admission.after")
     usable = model if isinstance(model, UsableModel) else None
-    return Ready(run, usable, candidates_of(run.routine) if usable else ())
+    if usable is None:
+        return Ready(run, None)
+    return Ready(run, usable, apps_for(run.routine), candidates_of(run.routine))
 
 
 def _as_written(run: Run, now: datetime, snapshot: dict[str, Any]) -> None:
@@ -111,6 +116,8 @@ class _Short(Exception):
 def _facts(run: Run, model: UsableModel | Unusable | None, now: datetime) -> AdmissionFacts:
     routine, fire = run.routine, run.fire
     machine = routine.machine
+    # A script calls no apps, so none is missed.
+    app = missing_app(routine) if isinstance(model, UsableModel) else None
     return AdmissionFacts(
         by_person=fire.requested_by_id is not None and routine.deleted_at is None,
         enabled=routine.enabled and routine.deleted_at is None,
@@ -127,6 +134,8 @@ def _facts(run: Run, model: UsableModel | Unusable | None, now: datetime) -> Adm
         limits=plan_facts(run, now),
         waited=(now - fire.due_at).total_seconds(),
         grace=_grace(run),
+        no_app=app.name if app else "",
+        no_app_why=app.why if app else "",
     )
 
 
@@ -167,6 +176,7 @@ def take_snapshot(routine: Routine, model: UsableModel | None) -> dict[str, Any]
         "runtime": agent.runtime if agent else AgentRuntime.MODEL.value,
         "persona": version.persona if version else "",
         "tools": version.tools if version else None,
+        "apps": routine.apps,
         "model": model.label if model else "",
         "machine": routine.machine.name if routine.machine else "",
     }

@@ -106,7 +106,7 @@ def _free_its_disk(row: Machine) -> None:
         if held.state != MachineState.ARCHIVING:
             return  # somebody else has freed it, and it may have been restored since
         move_machine(held, MachineState.ARCHIVED, UNUSED)
-    if _routines_on(held) and begin_restore(held, "A routine was turned on."):
+    if _routines_on(held) and begin_restore(held, "a routine that was turned on"):
         restore_machine(held)
 
 

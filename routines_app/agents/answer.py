@@ -11,6 +11,8 @@ from routines_app.agents.wording import storable
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
 
+MOST_TOKENS = 1_000_000_000  # of one request; a greater count is a provider's mistake
+
 
 @dataclass(frozen=True)
 class Said:
@@ -71,6 +73,10 @@ def read_answer(response: "ModelResponse") -> Reply | Trouble:
         return Trouble(BROKE_OFF, "The answer ended without its closing mark.", partial=partial)
     if usage.unmeasured_requests or usage.input_tokens <= 0:
         return Trouble(NO_COUNT, "Its answer came without a count of tokens.", partial=partial)
+    plain = usage.input_tokens - usage.cache_read_tokens - usage.cache_write_tokens
+    counts = (plain, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
+    if min(counts) < 0 or max(counts) > MOST_TOKENS:
+        return Trouble(NO_COUNT, "Its count of tokens can’t be true.", partial=partial)
     parts: list[Said | Called] = []
     heft = 0
     for part in response.parts:

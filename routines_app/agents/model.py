@@ -88,9 +88,9 @@ class ModelRuntime:
             return _refused(
                 "has no price", f"Give {choice.name} a price: no cap holds without one."
             )
-        tools = offered(request.tools)
+        tools = offered(request.tools) + (request.apps.tools if request.apps else ())
         ends_at = clock.monotonic() + request.seconds
-        place = Workplace(computer, request.folder, ends_at, steps.check, self._judge)
+        place = Workplace(computer, request.folder, ends_at, steps.check, self._judge, request.apps)
         with ModelLine(
             choice.connection, choice.name, tools, silence=self._silence, longest=self._longest
         ) as line:

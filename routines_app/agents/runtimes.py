@@ -30,10 +30,11 @@ def runtime_for(request: TurnRequest) -> Runtime:
 
 
 def load_libraries() -> None:
-    """Import the providers' libraries now: some seconds, that the first turn then doesn't wait.
+    """Import the libraries for models and apps now: some seconds, that no turn then waits for.
 
     For a runner, in a thread, once it's up.
     """
+    import mcp.client.streamable_http  # noqa: F401
     import pydantic_ai.direct
     import pydantic_ai.models.anthropic
     import pydantic_ai.models.google

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from foundation import clock
 from routines_app.agents import tool_files
+from routines_app.agents.connectors import is_of_an_app
 from routines_app.agents.looking import only_looks
 from routines_app.agents.offered import Tool
 from routines_app.agents.prompt import as_data
+from routines_app.agents.tool_apps import call_app, call_title
 from routines_app.agents.tool_fetch import fetch_url
 from routines_app.agents.tool_wait import schedule
 from routines_app.agents.turn import ComputerFailed, ComputerRefused, NewStep, StepKind
@@ -35,6 +37,8 @@ class ToolResult:
 
 def doing(name: str, arguments: dict[str, object]) -> str:
     """What a call does, as a participle: "running make", "reading notes.md"."""
+    if is_of_an_app(name):
+        return f"calling {one_line(name, 80)}"
     if name not in _CALLS:
         return "thinking"
     participle, usual = _CALLS[name].participle, _CALLS[name].usual
@@ -43,6 +47,8 @@ def doing(name: str, arguments: dict[str, object]) -> str:
 
 def opened(name: str, arguments: dict[str, object]) -> tuple[StepKind, str]:
     """The step that a call will be, before it ends: its kind and its title."""
+    if is_of_an_app(name):
+        return StepKind.CALLED, call_title(name, arguments)
     kind = _CALLS[name].kind if name in _CALLS else StepKind.NOTE
     return kind, one_line(_about(name, arguments) or name)
 
@@ -60,12 +66,16 @@ def use_tool(
     failed, effect = None, False
     try:
         place.check()
-        if tool is None or name not in _CALLS:
+        if tool is None or not (name in _CALLS or is_of_an_app(name)):
             raise BadArguments(f"There is no tool called {name}. Use one of the tools you have.")
-        title, content, facts = _CALLS[name].act(arguments, place)
-        told = f"{_status(facts)}{as_data(f'{name}: {title}', middle_cut(content, TOLD))}"
+        if name in _CALLS:
+            title, content, facts = _CALLS[name].act(arguments, place)
+        else:
+            title, content, facts = call_app(name, arguments, place)
+        source = title if is_of_an_app(name) else f"{name}: {title}"
+        told = f"{_status(facts)}{as_data(source, middle_cut(content, TOLD))}"
         failed = _failure(facts)
-        done = facts.get("exit_code", 0) == 0
+        done = facts.get("exit_code", 0) == 0 and not facts.get("refused")
         effect = tool.changes and done and _may_matter(name, arguments, place)
     except (ComputerRefused, BadArguments, Unwilling) as error:
         content, facts = str(error), {"refused": True}
@@ -80,11 +90,15 @@ def _status(facts: dict[str, object]) -> str:
     """The line of ours above a result, for those that have one."""
     if "exit_code" in facts:
         return f"exit code {facts['exit_code']} ({facts['reason']})\n"
+    if facts.get("refused"):
+        return "The app says that this call failed:\n"
     return f"HTTP status {facts['status']}\n" if "status" in facts else ""
 
 
 def _may_matter(name: str, arguments: dict[str, object], place: Workplace) -> bool:
     """Whether a call that was done may have left something besides the agent's own memory."""
+    if is_of_an_app(name):
+        return True
     if name == "run_command":
         return not only_looks(str(arguments.get("command", "")))
     return place.path(str(arguments.get("path", ""))) != place.path("state.md")

@@ -8,9 +8,12 @@ belongs on the run's row; `TurnInterrupted` from the sink passes through untouch
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from billing.prices import Price
+
+if TYPE_CHECKING:
+    from routines_app.agents.connectors import OpenApps
 
 
 class StepKind(StrEnum):
@@ -27,6 +30,7 @@ class StepKind(StrEnum):
     SEARCHED = "searched"  # a folder's files were searched
     FETCHED = "fetched"  # a page was read from the web
     WAITED = "waited"  # the agent's own timer ran
+    CALLED = "called"  # a tool of an app was called
     FINISHED = "finished"  # the agent called finish, or the script's last line said so
     NOTE = "note"  # a remark of ours: a retry, a limit reached
 
@@ -192,7 +196,8 @@ class TurnRequest:
 
     `folder` is where it works (`~/routines/<slug>`), `state` the text of its state.md at the
     start, `model` None for a script. `tools` are the names of those that it may use, None: all;
-    `finish` is always among them. `spent` and `usage` are what the run has used before the turn,
+    `finish` is always among them. `apps` are those that it may call, whose tools come after its
+    own. `spent` and `usage` are what the run has used before the turn,
     beneath the same cap.
     """
 
@@ -209,6 +214,7 @@ class TurnRequest:
     tools: tuple[str, ...] | None = None
     spent: int = 0
     usage: Usage = field(default_factory=Usage)
+    apps: "OpenApps | None" = None
 
 
 @dataclass(frozen=True)

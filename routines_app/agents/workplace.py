@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from routines_app.agents.connectors import OpenApps
 from routines_app.agents.guarded import Judge
 from routines_app.agents.turn import Computer
 
@@ -23,7 +24,7 @@ class Workplace:
     """Where tools work: a machine, the routine's folder, and when the turn's time is up.
 
     `check` raises TurnInterrupted when the turn has to end; `ends_at` is by `clock.monotonic`.
-    `judge` says which addresses of the web may be read.
+    `judge` says which addresses of the web may be read. `apps` are those that may be called.
     """
 
     computer: Computer
@@ -31,6 +32,7 @@ class Workplace:
     ends_at: float
     check: Callable[[], None]
     judge: Judge
+    apps: OpenApps | None = None
 
     def path(self, given: str) -> str:
         """A path as the machine takes it: one that isn't rooted is beneath the folder."""

@@ -1,6 +1,6 @@
 """What a person may set of a routine, as one value."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -26,13 +26,21 @@ class Refused:
 
 
 @dataclass(frozen=True)
+class AppUse:
+    """An app that a routine may use, by its slug; `required`: without it, no run begins."""
+
+    app: str
+    required: bool
+
+
+@dataclass(frozen=True)
 class RoutineContent:
     """All that an edit sets. `cap` in micro-dollars; `folder` empty means the routine's own.
 
     `agent_id` and `machine_id` are of the same workspace. `model` is `provider/model`: the product
     itself on that model, with no agent named. With neither, Assistant works out who is needed.
     `quiet_days` is after how many days without anything useful somebody is told; None: after ten
-    due times, 0: never.
+    due times, 0: never. `apps` are the apps that it may use, each at most once.
     """
 
     name: str
@@ -49,6 +57,7 @@ class RoutineContent:
     notify: str = "change"
     model: str = ""
     quiet_days: int | None = None
+    apps: tuple[AppUse, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """What a version keeps."""
@@ -67,6 +76,7 @@ class RoutineContent:
             "notify": self.notify,
             "model": self.model,
             "quiet_days": self.quiet_days,
+            "apps": apps_json(self.apps),
         }
 
 
@@ -75,6 +85,7 @@ def content_from_json(kept: Mapping[str, Any]) -> RoutineContent:
     return RoutineContent(
         **{
             **kept,
+            "apps": apps_of(kept.get("apps", ())),
             "schedule": from_json(kept["schedule"]),
             "time_limit": timedelta(seconds=kept["time_limit"]),
         }
@@ -98,4 +109,16 @@ def content_of(routine: Routine) -> RoutineContent:
         notify=routine.notify,
         model=routine.model,
         quiet_days=routine.quiet_days,
+        apps=apps_of(routine.apps),
     )
+
+
+def apps_json(apps: Iterable[AppUse]) -> list[dict[str, object]]:
+    """Uses of apps as rows keep them, always in one order."""
+    kept = sorted(apps, key=lambda use: use.app)
+    return [{"app": use.app, "required": use.required} for use in kept]
+
+
+def apps_of(kept: Iterable[Mapping[str, Any]]) -> tuple[AppUse, ...]:
+    """The uses of apps that a row keeps, as `apps_json` wrote them."""
+    return tuple(AppUse(each["app"], each["required"]) for each in kept)

@@ -14,6 +14,7 @@ from routines_app.configure.content import (
     FieldError,
     Refused,
     RoutineContent,
+    apps_json,
     content_of,
 )
 from routines_app.configure.next_fire import set_next_fire
@@ -184,6 +185,7 @@ def _fill(routine: Routine, content: RoutineContent) -> None:
     routine.machine_id = content.machine_id
     routine.folder = content.folder.rstrip("/") if content.folder != "/" else ""
     routine.check_command = content.check_command.strip()
+    routine.apps = apps_json(content.apps)
     routine.schedule_kind = content.schedule.kind.value
     routine.schedule_values = dict(content.schedule.values)
     routine.zone = content.schedule.zone

@@ -7,6 +7,7 @@ from accounts.models import Workspace
 from billing.models import Account
 from billing.plans import Plan, plan_of
 from machines.models import Machine
+from routines_app.configure.apps import app_problems
 from routines_app.configure.content import FieldError, RoutineContent
 from routines_app.models import Agent, Routine
 from routines_app.rules.kinds import ScheduleKind
@@ -70,7 +71,7 @@ def problems(workspace: Workspace, content: RoutineContent, now: datetime) -> li
         wrong("folder", "Shorten the folder to 300 characters.")
     if len(content.check_command) > 10_000:
         wrong("check_command", "Shorten the check to 10,000 characters.")
-    return found
+    return found + app_problems(workspace, content.apps)
 
 
 def name_problem(

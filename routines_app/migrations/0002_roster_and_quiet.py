@@ -9,88 +9,121 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('accounts', '0002_invitations'),
-        ('routines_app', '0001_initial'),
+        ("accounts", "0002_invitations"),
+        ("routines_app", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='ModelWord',
+            name="ModelWord",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('word', models.CharField(max_length=8)),
-                ('model', models.CharField(max_length=160)),
-                ('changed_at', models.DateTimeField(default=foundation.clock.now)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("word", models.CharField(max_length=8)),
+                ("model", models.CharField(max_length=160)),
+                ("changed_at", models.DateTimeField(default=foundation.clock.now)),
             ],
         ),
         migrations.AddField(
-            model_name='agent',
-            name='came_as',
-            field=models.CharField(blank=True, default='', max_length=16),
+            model_name="agent",
+            name="came_as",
+            field=models.CharField(blank=True, default="", max_length=16),
         ),
         migrations.AddField(
-            model_name='agent',
-            name='key',
-            field=models.UUIDField(db_default=django.contrib.postgres.functions.RandomUUID(), default=uuid.uuid4, editable=False, unique=True),
+            model_name="agent",
+            name="key",
+            field=models.UUIDField(
+                db_default=django.contrib.postgres.functions.RandomUUID(),
+                default=uuid.uuid4,
+                editable=False,
+                unique=True,
+            ),
         ),
         migrations.AddField(
-            model_name='agent',
-            name='made_by',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL),
+            model_name="agent",
+            name="made_by",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="+",
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AddField(
-            model_name='agentversion',
-            name='name',
-            field=models.CharField(blank=True, default='', max_length=60),
+            model_name="agentversion",
+            name="name",
+            field=models.CharField(blank=True, default="", max_length=60),
         ),
         migrations.AddField(
-            model_name='agentversion',
-            name='note',
-            field=models.CharField(blank=True, default='', max_length=200),
+            model_name="agentversion",
+            name="note",
+            field=models.CharField(blank=True, default="", max_length=200),
         ),
         migrations.AddField(
-            model_name='agentversion',
-            name='purpose',
-            field=models.CharField(blank=True, default='', max_length=200),
+            model_name="agentversion",
+            name="purpose",
+            field=models.CharField(blank=True, default="", max_length=200),
         ),
         migrations.AddField(
-            model_name='agentversion',
-            name='tier',
-            field=models.CharField(blank=True, default='', max_length=8),
+            model_name="agentversion",
+            name="tier",
+            field=models.CharField(blank=True, default="", max_length=8),
         ),
         migrations.AddField(
-            model_name='routine',
-            name='quiet_days',
+            model_name="routine",
+            name="quiet_days",
             field=models.PositiveIntegerField(blank=True, null=True),
         ),
         migrations.AddField(
-            model_name='routinetotals',
-            name='heard_at',
+            model_name="routinetotals",
+            name="heard_at",
             field=models.DateTimeField(blank=True, null=True),
         ),
         migrations.AddConstraint(
-            model_name='agentversion',
-            constraint=models.CheckConstraint(condition=models.Q(('tier__in', ['', 'fast', 'balanced', 'deep'])), name='agent_tier_known'),
+            model_name="agentversion",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("tier__in", ["", "fast", "balanced", "deep"])),
+                name="agent_tier_known",
+            ),
         ),
         migrations.AddField(
-            model_name='modelword',
-            name='changed_by',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL),
+            model_name="modelword",
+            name="changed_by",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="+",
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AddField(
-            model_name='modelword',
-            name='workspace',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='model_words', to='accounts.workspace'),
+            model_name="modelword",
+            name="workspace",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="model_words",
+                to="accounts.workspace",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='modelword',
-            constraint=models.UniqueConstraint(fields=('workspace', 'word'), name='one_model_a_word'),
+            model_name="modelword",
+            constraint=models.UniqueConstraint(
+                fields=("workspace", "word"), name="one_model_a_word"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='modelword',
-            constraint=models.CheckConstraint(condition=models.Q(('word__in', ['fast', 'balanced', 'deep'])), name='model_word_known'),
+            model_name="modelword",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("word__in", ["fast", "balanced", "deep"])),
+                name="model_word_known",
+            ),
         ),
     ]

@@ -29,17 +29,25 @@ def bring_the_seven(apps, schema_editor):
             agent = there.get(member.slug)
             if agent is None:
                 agent = Agent.objects.create(
-                    workspace=workspace, slug=member.slug, name=member.name,
-                    purpose=member.purpose, runtime="model" if member.tier else "script",
+                    workspace=workspace,
+                    slug=member.slug,
+                    name=member.name,
+                    purpose=member.purpose,
+                    runtime="model" if member.tier else "script",
                     came_as=member.slug,
                 )
             else:
                 Agent.objects.filter(pk=agent.pk).update(came_as=member.slug)
             AgentVersion.objects.get_or_create(
-                agent=agent, number=agent.version,
+                agent=agent,
+                number=agent.version,
                 defaults={
-                    "name": member.name, "purpose": member.purpose, "persona": member.persona,
-                    "tools": list(member.tools), "tier": tier, "note": "As it came",
+                    "name": member.name,
+                    "purpose": member.purpose,
+                    "persona": member.persona,
+                    "tools": list(member.tools),
+                    "tier": tier,
+                    "note": "As it came",
                 },
             )
     for version in AgentVersion.objects.filter(name="").select_related("agent"):
@@ -51,7 +59,6 @@ def bring_the_seven(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-
     dependencies = [("routines_app", "0002_roster_and_quiet")]
 
     operations = [

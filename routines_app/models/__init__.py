@@ -2,6 +2,7 @@
 
 from routines_app.models.agent import Agent, AgentRuntime, AgentVersion, ModelKey, ModelWord
 from routines_app.models.beat import Beat
+from routines_app.models.connector import Connector, ConnectorState
 from routines_app.models.notice import Delivery, Notice
 from routines_app.models.routine import OnSpan, Routine, RoutineTotals, RoutineVersion, Trigger
 from routines_app.models.run import Fire, Run, Step
@@ -11,6 +12,8 @@ __all__ = [
     "AgentRuntime",
     "AgentVersion",
     "Beat",
+    "Connector",
+    "ConnectorState",
     "Delivery",
     "Fire",
     "ModelKey",

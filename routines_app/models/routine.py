@@ -51,6 +51,10 @@ class Routine(models.Model):
     instructions = models.TextField()
     folder = models.CharField(max_length=300, blank=True)  # empty: ~/routines/<slug>
     check_command = models.TextField(blank=True)
+    # the apps that it may use, in the order of their slugs: {"app": slug, "required": true}
+    apps = models.JSONField(
+        default=list, blank=True, db_default=models.Value([], models.JSONField())
+    )
 
     schedule_kind = models.CharField(max_length=24)
     schedule_values = models.JSONField(default=dict, blank=True)

@@ -13,6 +13,8 @@ class AdmissionFacts:
     `schedule_changed`: the schedule that asked for it has been changed since.
     `machine`: its name, None when the routine has none; `machine_gone`: deleted.
     `no_model`: why its agent has no model to use, empty when it has one or needs none.
+    `no_app`: an app that it requires and that isn't connected, empty when all are; `no_app_why` is
+    a sentence, empty when the app has been removed.
     """
 
     by_person: bool
@@ -29,6 +31,8 @@ class AdmissionFacts:
     limits: "PlanFacts"
     waited: float = 0.0  # seconds past its due instant, for the first try of a scheduled fire
     grace: float | None = None  # how many of them are allowed; None when it may wait for ever
+    no_app: str = ""
+    no_app_why: str = ""
 
 
 @dataclass(frozen=True)
@@ -89,6 +93,9 @@ def decide(facts: AdmissionFacts) -> Admitted | Refused:
         return Refused(RunStatus.SKIP_MACHINE_GONE, {"machine": name})
     if facts.no_model:
         return Refused(RunStatus.SKIP_NO_MODEL, {"agent": facts.agent, "reason": facts.no_model})
+    if facts.no_app:
+        why: dict[str, object] = {"reason": facts.no_app, "variant": facts.no_app_why}
+        return Refused(RunStatus.SKIP_CONNECTOR, why)
     return Admitted()
 
 

@@ -89,7 +89,8 @@ def refusal(status: RunStatus, facts: RunFacts) -> Sentence:
             )
         case RunStatus.SKIP_CONNECTOR:
             app = facts.reason or "An app that it needs"
-            return Sentence(lead, f"{app} isn’t connected.", act=Act("apps", "Connect it"))
+            act = Act("apps", "Connect it")
+            return Sentence(lead, f"{app} isn’t connected.", facts.variant, act)
         case RunStatus.FAIL_NO_GRANT:
             whose = f"{facts.person}’s approval" if facts.person else "The approval"
             return Sentence("Held back.", f"{whose} doesn’t cover where this now posts.")

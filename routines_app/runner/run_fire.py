@@ -14,6 +14,7 @@ from machines.models import Machine
 from machines.providers.base import MachineError, Provider, Ref
 from routines_app.admission import NotWoken, Woken, admit, wake_machine
 from routines_app.admission.admit import Ready
+from routines_app.agents.connectors import OpenApps
 from routines_app.agents.interrupted import keep_what_was_printed
 from routines_app.agents.runtimes import runtime_for
 from routines_app.agents.turn import (
@@ -33,6 +34,7 @@ from routines_app.rules.admission import Refused
 from routines_app.rules.check import CHECK_SECONDS, CarryOn, EndHere, read_check
 from routines_app.rules.status import RunStatus
 from routines_app.runner import record
+from routines_app.runner.apps import note_apps, without_its_apps
 from routines_app.runner.computer import MachineComputer
 from routines_app.runner.ending import Ending
 from routines_app.runner.hand_over import hand_over, note_use
@@ -115,10 +117,19 @@ def _work(claim: Claim, lease: LeaseKeeper) -> Ending:
             facts={"already": woken.already},
         )
     )
-    return _on_the_machine(claim, admitted, woken, steps)
+    with OpenApps(admitted.apps) as apps:
+        without = without_its_apps(apps, run, steps)
+        if without is not None:
+            return without
+        try:
+            return _on_the_machine(claim, admitted, woken, steps, apps)
+        finally:
+            note_apps(apps, run.workspace_id)
 
 
-def _on_the_machine(claim: Claim, ready: Ready, woken: Woken, steps: StoredSteps) -> Ending:
+def _on_the_machine(
+    claim: Claim, ready: Ready, woken: Woken, steps: StoredSteps, apps: OpenApps
+) -> Ending:
     run, slug = ready.run, ready.run.routine.slug
     try:
         state = read_state(woken.provider, woken.ref, slug)
@@ -141,7 +152,7 @@ def _on_the_machine(claim: Claim, ready: Ready, woken: Woken, steps: StoredSteps
             if not patiently(lambda: record.checked(claim)):
                 raise ClaimLost
         marks = folder_marks(woken.provider, woken.ref, run.routine.memory_folder)
-        outcome = _turn(ready, computer, steps, state)
+        outcome = _turn(ready, computer, steps, state, apps)
     except (ComputerRefused, ComputerFailed) as error:
         return _machine_trouble(error, has_check)
     after = folder_marks(woken.provider, woken.ref, run.routine.memory_folder)
@@ -178,7 +189,9 @@ def _check(run: Run, computer: MachineComputer, steps: StoredSteps) -> CarryOn |
     return read_check(result.exit_code, result.reason, result.output, result.stderr, result.seconds)
 
 
-def _turn(ready: Ready, computer: MachineComputer, steps: StoredSteps, state: str) -> TurnOutcome:
+def _turn(
+    ready: Ready, computer: MachineComputer, steps: StoredSteps, state: str, apps: OpenApps
+) -> TurnOutcome:
     run, snapshot = ready.run, ready.run.snapshot
     choice = None
     if ready.model is not None:
@@ -196,6 +209,7 @@ def _turn(ready: Ready, computer: MachineComputer, steps: StoredSteps, state: st
         persona=snapshot["persona"],
         model=choice,
         tools=None if snapshot.get("tools") is None else tuple(snapshot["tools"]),
+        apps=apps,
     )
     if ready.candidates:
         request = hand_over(request, ready, steps)

@@ -94,6 +94,14 @@ def test_model_key(key_id: int) -> None:
     model_test.test_model_key(key_id)
 
 
+@app.task(name="routines_app.tasks.ask_connector")
+def ask_connector(connector_id: int) -> None:
+    """Ask an app of a workspace for its tools."""
+    from routines_app.runner import ask_connector as runner_ask
+
+    runner_ask.ask_connector(connector_id)
+
+
 @app.task(name="routines_app.tasks.try_check")
 def try_check(key: str) -> None:
     """Try a check for somebody who is writing it."""

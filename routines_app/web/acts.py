@@ -59,6 +59,8 @@ def act_link(act: Act | None, run: Run) -> ActLink | None:
             return ActLink(act.words, _page(run, other)) if isinstance(other, int) else None
         case "see_failures":
             return ActLink(act.words, reverse("routine", args=routine))
+        case "apps":
+            return _optional(act.words, "apps", workspace)
         case "models":
             return _optional(act.words, "models", workspace)
         case "start_machine" | "restore" if run.machine:

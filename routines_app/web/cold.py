@@ -81,9 +81,24 @@ def how_it_got_here(machine: Machine) -> list[Happened]:
         found += _refusals(machine, since)
         what = "Moved to cold storage: 30 days in which nothing needed it"
         found.append(Happened(since, what, "our servers"))
+        found += _turned_off(machine, since)
     if machine.used_at:
         found.append(Happened(machine.used_at, "Last used", ""))
-    return found
+    return sorted(found, key=lambda each: each.at, reverse=True)
+
+
+def _turned_off(machine: Machine, since: datetime) -> list[Happened]:
+    """The last routine on it that was turned off, since only then could it go."""
+    last = (
+        machine.routines.select_related("off_by")
+        .filter(enabled=False, off_at__lte=since, deleted_at__isnull=True)
+        .order_by("-off_at")
+        .first()
+    )
+    if last is None or last.off_at is None:
+        return []
+    what = f"{last.name} turned off, the last routine on it"
+    return [Happened(last.off_at, what, str(last.off_by or "our servers"))]
 
 
 def _refusals(machine: Machine, since: datetime) -> list[Happened]:

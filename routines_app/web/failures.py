@@ -78,8 +78,13 @@ def failures_of(runs: Sequence[Run], now: datetime, zone: str) -> dict[int, list
 def carried_on(rest: str) -> str:
     """The rest of a sentence as it follows a dash: without its stop, and small where it begins
     with a word of ours."""
-    said = rest.removesuffix(".").removeprefix("Running ")
+    said = _reason(rest.removesuffix(".").removeprefix("Running "))
     return _small(said.replace("It looked, and nothing had changed", "nothing new", 1))
+
+
+def _reason(said: str) -> str:
+    """What stopped it, without whose word that is."""
+    return said.removeprefix("It said it couldn’t finish: ")
 
 
 def _small(said: str) -> str:
@@ -90,7 +95,7 @@ def where_they_stopped(failures: Iterable[Failure], last: Sentence) -> str:
     """The one place where each stopped, or else what the last of them says."""
     places = {failure.said for failure in failures}
     if len(places) == 1:
-        return f"Each stopped at the same place: {_small(places.pop())}"
+        return f"Each stopped at the same place: {_small(_reason(places.pop()))}"
     return f"The last: {last.text}"
 
 

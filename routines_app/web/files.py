@@ -35,6 +35,7 @@ from routines_app.configure.files import (
     remove,
     save_text,
 )
+from routines_app.runner.memory import STATE_BYTES
 from routines_app.web.access import WorkspaceRequest, in_workspace, role_too_low
 from routines_app.web.cold import about, coming
 from routines_app.web.download import as_download
@@ -42,7 +43,7 @@ from routines_app.web.file_owner import others_here
 from routines_app.web.file_upload import upload
 from routines_app.web.machines import disk_of, machines_of
 from routines_app.web.memory import memory_diff
-from routines_app.web.state_history import history_of, next_reader, writer_of
+from routines_app.web.state_history import Edition, history_of, next_reader, writer_of
 
 NOWHERE = (NotFound, PathEscape, Unsupported)
 
@@ -109,6 +110,11 @@ def _cold(request: WorkspaceRequest, machine: Machine) -> HttpResponse:
     return render(request, "pages/files_cold.html", context, status=status)
 
 
+def _comparable(found: object) -> str | None:
+    """The text, if a run would have kept all of it; else None."""
+    return found.text if isinstance(found, TextFile) and found.size <= STATE_BYTES else None
+
+
 @dataclass(frozen=True)
 class FilePage:
     """One place on a machine, as a page. `path` is beneath home, without `~/`."""
@@ -140,7 +146,7 @@ class FilePage:
             trouble, status = error.sentence, 503
         writer = live_writer(self.machine)
         others = others_here(self.request.membership, self.machine, self.path)
-        history = history_of(self.machine, self.path)
+        history = history_of(self.machine, self.path, None if writer else _comparable(found))
         disk, allowed, _ = disk_of(self.machine)
         context = {
             "machine": self.machine,
@@ -171,11 +177,21 @@ class FilePage:
 
     def show_edition(self, name: str) -> HttpResponse:
         """What one run, or somebody by hand, changed in a state.md."""
-        for edition in history_of(self.machine, self.path) or []:
+        for edition in self._editions():
             if edition.name == name:
                 lines = memory_diff(edition.before, edition.after)
                 return self.show("pages/file_edition.html", edition=edition, lines=lines)
         raise Http404("no such edition of this file")
+
+    def _editions(self) -> list[Edition]:
+        """What runs and people did to this state.md; empty for another file."""
+        text = None
+        if live_writer(self.machine) is None:
+            try:
+                text = _comparable(look(self.machine, self.path))
+            except MachineError:
+                text = None  # what the runs did is known without the machine
+        return history_of(self.machine, self.path, text) or []
 
     def _crumbs(self) -> list[tuple[str, str]]:
         """Each folder on the way as its name and its path."""
@@ -223,7 +239,7 @@ class FilePage:
 
     def _put_back(self, form: QueryDict) -> HttpResponse:
         """Save the text from before an edition, if the file is still as the page showed it."""
-        for edition in history_of(self.machine, self.path) or []:
+        for edition in self._editions():
             if edition.name == form.get("edition"):
                 form = form.copy()
                 form["content"] = edition.before

@@ -13,6 +13,7 @@ from redis.exceptions import RedisError
 
 from accounts.models import Workspace
 from foundation import clock
+from routines_app.configure.connectors import present_apps
 from routines_app.configure.content import FieldError
 from routines_app.configure.models import (
     NONE_CONNECTED,
@@ -24,7 +25,7 @@ from routines_app.configure.models import (
     usable_models,
 )
 from routines_app.configure.validate import free_name
-from routines_app.models import Agent, AgentRuntime, Routine
+from routines_app.models import Agent, AgentRuntime, Connector, ConnectorState, Routine
 from routines_app.producers.manual import run_it_now
 from routines_app.rules.status import LIVE_STATUSES
 from routines_app.web.access import WorkspaceRequest
@@ -158,6 +159,7 @@ def form_context(
         "script": script,
         "no_model": _without_model(request.workspace, state, agent),
         "agent": agent,
+        "apps": apps_offered(request.workspace, state),
         "focus": _focus(request, state),
         "where": roster.machine(state.machine),
         "written": request.POST.get("written", ""),
@@ -181,6 +183,38 @@ def _without_model(workspace: Workspace, state: FormState, agent: Agent | None) 
     return f"{who} has no model to use yet{why}"
 
 
+@dataclass(frozen=True)
+class AppChoice:
+    """One app as the form offers it. `how` is "", may or must; `trouble` a few words."""
+
+    slug: str
+    name: str
+    how: str
+    trouble: str
+
+
+def apps_offered(workspace: Workspace, state: FormState) -> list[AppChoice]:
+    """The workspace's apps; and those that are chosen and aren't connected any more."""
+    chosen = {slug: how for slug, _, how in (each.partition(":") for each in state.apps)}
+    found = [
+        AppChoice(app.slug, app.name, chosen.pop(app.slug, ""), _app_trouble(app))
+        for app in present_apps(workspace)
+    ]
+    return found + [AppChoice(slug, slug, how, "isn’t connected") for slug, how in chosen.items()]
+
+
+def _app_trouble(app: Connector) -> str:
+    match app.state:
+        case ConnectorState.REFUSED:
+            return "asks to be signed in again"
+        case ConnectorState.NEW:
+            return "was never asked for its tools"
+        case ConnectorState.SILENT:
+            return "didn’t answer when it was last asked"
+        case _:
+            return ""
+
+
 def _focus(request: WorkspaceRequest, state: FormState) -> str:
     """The blank to go on at, after a button has changed the sentence; "" for none."""
     match request.POST.get("then"):
@@ -188,7 +222,7 @@ def _focus(request: WorkspaceRequest, state: FormState) -> str:
             return numbered("times", len(state.times) - 1)
         case "cron" | "both":
             return "expressions"
-        case "sentence" | "plain":
+        case "sentence" | "plain" | "read":
             return "every"
     return ""
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 
-from routines_app.configure.content import FieldError, RoutineContent
+from routines_app.configure.content import AppUse, FieldError, RoutineContent
 from routines_app.rules import zones
 from routines_app.rules.cron import CronError, compile_cron
 from routines_app.rules.kinds import Schedule, ScheduleKind, schedule_of
@@ -188,8 +188,14 @@ def read_content(state: FormState) -> tuple[Read, RoutineContent]:
         notify=state.notify,
         model=state.agent.removeprefix(MODEL) if state.agent.startswith(MODEL) else "",
         quiet_days=quiet_days,
+        apps=tuple(_app_use(each) for each in state.apps),
     )
     return Read(read.state, read.schedule, errors), content
+
+
+def _app_use(typed: str) -> AppUse:
+    slug, _, how = typed.partition(":")
+    return AppUse(slug, how == "must")
 
 
 def typed_money(text: str) -> int | None:

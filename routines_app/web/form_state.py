@@ -54,6 +54,7 @@ class FormState:
     conversation: str = "fresh"
     notify: str = "change"
     quiet_days: str = ""
+    apps: tuple[str, ...] = ()  # each a slug, a colon, and may or must
     version: str = ""
     starter: str = ""
     tried: str = ""  # the key of a check that was tried
@@ -97,6 +98,8 @@ def typed(post: QueryDict, start: FormState) -> FormState:
     if "times" in post:
         kept = tuple(text for text in post.getlist("times") if text.strip())
         state = replace(state, times=kept)
+    if "apps_shown" in post:
+        state = replace(state, apps=tuple(each for each in post.getlist("apps") if each))
     if "days" in post or "days_shown" in post:
         state = replace(state, days=tuple(post.getlist("days")))
     return state
@@ -118,6 +121,7 @@ def state_of(content: RoutineContent, version: int) -> FormState:
         conversation=content.conversation,
         notify=content.notify,
         quiet_days="" if content.quiet_days is None else str(content.quiet_days),
+        apps=tuple(f"{use.app}:{'must' if use.required else 'may'}" for use in content.apps),
         version=str(version),
     )
     text = replace(text, cap=f"{Decimal(text.cap):.2f}" if _cents(text.cap) else text.cap)

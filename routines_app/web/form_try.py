@@ -151,7 +151,8 @@ def _fragment(request: WorkspaceRequest, shown: ShownTry) -> HttpResponse:
 
 def _shown(asked: CheckTry, awake: bool) -> ShownTry:
     waited = int(clock.now().timestamp() - asked.asked_at)
-    place = "home, until it has a folder of its own" if asked.folder == HOME else asked.folder
+    homeless = asked.folder == HOME
+    place = "the home folder, ~/, until it has one of its own" if homeless else asked.folder
     shown = ShownTry(
         asked.key,
         "",

@@ -63,7 +63,7 @@ def word(shape: Shape) -> str:
         case Shape.POINT:
             return "Failed"
         case Shape.LIVE:
-            return "Running now"
+            return "Running"
         case Shape.WAITING:
             return "Waiting"
         case _:

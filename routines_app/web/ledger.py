@@ -6,7 +6,7 @@ from datetime import date, datetime
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Exists, OuterRef, QuerySet, Sum
+from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 
 from accounts.models import Workspace
 from billing.models import Hold, LedgerEntry
@@ -68,8 +68,8 @@ class Page:
 
 @dataclass(frozen=True)
 class Filters:
-    """Which entries: of a kind, of [start, end), for routines whose name holds `words`, and of one
-    person's routines."""
+    """Which entries: of a kind, of [start, end), for routines whose name holds `words` or runs
+    of that number, and of one person's routines."""
 
     kind: str = ""
     start: datetime | None = None
@@ -109,7 +109,10 @@ def _found(workspace: Workspace, filters: Filters) -> QuerySet[LedgerEntry]:
     if filters.words or filters.owner_id is not None:
         of_run = Run.objects.filter(key=OuterRef("run_key"))
         if filters.words:
-            of_run = of_run.filter(routine__name__icontains=filters.words)
+            asked = Q(routine__name__icontains=filters.words)
+            if filters.words.isdecimal() and len(filters.words) < 9:
+                asked |= Q(number=int(filters.words))
+            of_run = of_run.filter(asked)
         if filters.owner_id is not None:
             of_run = of_run.filter(routine__owner_id=filters.owner_id)
         found = found.filter(Exists(of_run))

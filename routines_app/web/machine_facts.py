@@ -11,6 +11,7 @@ from django.utils import timezone
 from billing.holds import month_start
 from billing.models import Account
 from billing.plans import Plan, plan_of
+from machines.lifecycle import MachineState
 from machines.models import AwakeSpan, Machine
 from routines_app.models import Routine, Run
 from routines_app.rules.schedule import instants_between
@@ -52,6 +53,14 @@ def plan_here(machine: Machine) -> Plan:
     """The plan that the machine is under."""
     account = Account.objects.filter(workspace_id=machine.workspace_id).first()
     return plan_of(account.plan if account else "self-hosted")
+
+
+def falls_asleep(machine: Machine, now: datetime) -> datetime | None:
+    """When an awake machine that nothing runs on goes to sleep; None when that isn't ahead."""
+    if machine.state != MachineState.AWAKE or machine.used_at is None:
+        return None
+    at = machine.used_at + plan_here(machine).idle
+    return at if at > now else None
 
 
 def day_bounds(now: datetime) -> tuple[datetime, datetime]:

@@ -40,6 +40,7 @@ from routines_app.web.machine_facts import (
     axis,
     day_bounds,
     day_of_machine,
+    falls_asleep,
     next_wakings,
     plan_here,
     spans_shown,
@@ -164,10 +165,12 @@ def _one(request: WorkspaceRequest, machine: Machine, problem: str = "") -> Http
     disk, allowed, trouble = disk_of(machine)
     spans, earlier = spans_shown(machine, now, every=request.GET.get("woken") == "all")
     waiting = Run.objects.filter(machine=machine, status=RunStatus.QUEUED).count()
+    running = live_run_on(machine)
     context = _shown(machine, now) | {
         "problem": problem,
         "axis": axis(now),
-        "in_use_by": live_run_on(machine),
+        "in_use_by": running,
+        "falls_asleep": None if running else falls_asleep(machine, now),
         "waits": counted(waiting, "waits,wait") if waiting else "nothing waits",
         "wakings": what_woke_it(machine, spans, now),
         "all_wakings": request.GET.get("woken") == "all",

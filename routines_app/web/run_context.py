@@ -9,6 +9,7 @@ from accounts.models import Role
 from foundation import clock
 from machines.lifecycle import MachineState
 from routines_app.agents.turn import StepKind
+from routines_app.configure.apps import missing_app
 from routines_app.configure.models import Unusable, model_for
 from routines_app.fires import place_in_line
 from routines_app.models import AgentRuntime, Routine, Run, Step
@@ -23,6 +24,7 @@ from routines_app.web.agent_text import Made, made_of
 from routines_app.web.dates import clock_time, moment_words
 from routines_app.web.memory import DiffLine, memory_diff
 from routines_app.web.progress import meters, track
+from routines_app.web.quiet import quiet_words
 from routines_app.web.routine_page import may_edit, memory_link, read_memory
 from routines_app.web.routine_rows import Typical, typical_of
 from routines_app.web.run_changed import changed_since_it_worked
@@ -181,6 +183,7 @@ def _ended(
         "lately": beside.lately(run, past, now, zone)
         if run.status == RunStatus.NOTHING_TO_DO
         else "",
+        "quiet": quiet_words(routine) if run.status == RunStatus.NOTHING_TO_DO and not gone else "",
         "changed": changed_since_it_worked(run, past, now, zone) if looks else None,
         "higher_caps": beside.higher_caps(run, now) if capped and not gone else [],
         "routine_off": beside.routine_off(run, now, zone) if shape is Shape.RING else "",
@@ -231,7 +234,9 @@ def reason_holds(run: Run) -> bool:
             return machine is None or machine.deleted_at is not None
         case RunStatus.SKIP_NO_MODEL:
             return isinstance(model_for(routine), Unusable)
-        case RunStatus.SKIP_CONNECTOR | RunStatus.FAIL_NO_GRANT | RunStatus.STOP_DELETED:
+        case RunStatus.SKIP_CONNECTOR:
+            return missing_app(routine) is not None
+        case RunStatus.FAIL_NO_GRANT | RunStatus.STOP_DELETED:
             return True
         case _:
             return False

@@ -9,7 +9,7 @@ from itertools import pairwise
 from machines.models import Machine
 from machines.routine_folder import state_file_of
 from routines_app.models import Routine, Run
-from routines_app.rules.status import RunStatus
+from routines_app.rules.status import RunStatus, Shape
 from routines_app.web.memory import first_new_line, lines_changed
 
 SHOWN = 12
@@ -18,17 +18,22 @@ LINE = 200  # characters
 
 @dataclass(frozen=True)
 class Edition:
-    """One change of the file, in lines: by a run, or by hand between the run before and `run`."""
+    """One change of the file, in lines: by a run, or by hand between the run before and `run`.
+
+    `since`: by hand after `run`, which no run has read yet.
+    """
 
     run: Run
     before: str
     after: str
     by_hand: bool = False
+    since: bool = False
 
     @property
     def name(self) -> str:
         """What an address calls it."""
-        return f"{'before-' if self.by_hand else ''}{self.run.number}"
+        kind = "since-" if self.since else "before-" if self.by_hand else ""
+        return f"{kind}{self.run.number}"
 
     @cached_property
     def _changed(self) -> tuple[int, int]:
@@ -53,12 +58,12 @@ class Edition:
     def failed_first(self) -> bool:
         """Whether the run failed before it wrote anything."""
         unchanged = self.before == self.after
-        return unchanged and not self.by_hand and RunStatus(self.run.status).failed
+        return unchanged and not self.by_hand and RunStatus(self.run.status).shape is Shape.POINT
 
 
-def history_of(machine: Machine, path: str) -> list[Edition] | None:
+def history_of(machine: Machine, path: str, text: str | None) -> list[Edition] | None:
     """The last runs that read this file, newest first, with what changed by hand between two of
-    them; None for any file but a state.md."""
+    them and, if `text` is what it says now, since the last; None for any file but a state.md."""
     parts = path.split("/")
     if len(parts) != 3 or f"~/{path}" != state_file_of(parts[1]):
         return None
@@ -74,6 +79,10 @@ def history_of(machine: Machine, path: str) -> list[Edition] | None:
         .order_by("-number")[: SHOWN + 1]
     )
     found: list[Edition] = []
+    if runs and text is not None:
+        by_now = Edition(runs[0], runs[0].state_after, text, by_hand=True, since=True)
+        if by_now.added or by_now.taken:
+            found.append(by_now)
     for run, earlier in pairwise([*runs, None]):
         if run is None or len(found) >= 2 * SHOWN or (earlier is None and len(runs) > SHOWN):
             break

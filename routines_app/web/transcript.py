@@ -26,6 +26,7 @@ _AT_IT = {
     StepKind.SEARCHED: "Searching",
     StepKind.FETCHED: "Fetching",
     StepKind.WAITED: "Waiting",
+    StepKind.CALLED: "Calling",
 }
 SHOWN = 4_000  # characters of one step that its page holds; the rest is a click away
 SHOWN_IN_ALL = 48_000  # of all steps together
@@ -40,6 +41,7 @@ _LABELS = {
     StepKind.SEARCHED: "Searched",
     StepKind.FETCHED: "Fetched",
     StepKind.WAITED: "Waited",
+    StepKind.CALLED: "Called",
     StepKind.FINISHED: "Finished",
     StepKind.NOTE: "Note",
 }
@@ -139,6 +141,7 @@ def tally(kinds: Iterable[str]) -> str:
         (counts[StepKind.READ], "file read", "files read"),
         (counts[StepKind.WROTE] + counts[StepKind.EDITED], "file written", "files written"),
         (counts[StepKind.FETCHED], "page fetched", "pages fetched"),
+        (counts[StepKind.CALLED], "app called", "apps called"),
     ]
     return ", ".join(f"{n:,} {one if n == 1 else many}" for n, one, many in named if n)
 

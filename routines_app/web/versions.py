@@ -36,7 +36,13 @@ def _said(content: RoutineContent, roster: Roster) -> dict[str, str]:
         "Conversation": content.conversation,
         "Tells": content.notify,
         "Quiet too long": _quiet(content.quiet_days),
+        "Apps": _apps(content),
     }
+
+
+def _apps(content: RoutineContent) -> str:
+    uses = sorted(content.apps, key=lambda use: use.app)
+    return ", ".join(f"{use.app}{' (required)' if use.required else ''}" for use in uses) or "none"
 
 
 def _quiet(days: int | None) -> str:

@@ -37,7 +37,8 @@ window.addEventListener("pageshow", () => {
 document.addEventListener("submit", (event) => {
   if (event.submitter?.value !== "preview") return;
   event.preventDefault();
-  document.activeElement.closest(".field")?.querySelector("button[name=then]")?.click();
+  const own = document.activeElement.closest(".field")?.querySelector("button[name=then]");
+  setTimeout(() => own?.click()); // a form submits nothing while it is being submitted
 });
 
 // What is said of a blank while one types, shown at the blank too.

@@ -1,7 +1,7 @@
 // What every page needs beyond HTML: focus on a form's errors, a sentence where a request failed,
 // and a bar while there is no connection.
 
-const summary = document.querySelector(".errsum");
+const summary = document.querySelector(".errsum[tabindex]");
 if (summary) summary.focus();
 
 // A request that failed is said beside what was pressed, with a way to try it again. What the

@@ -14,19 +14,26 @@ from foundation import database_clock
 from machines.models import Machine
 from machines.providers.base import ProviderUnavailable, WakeTimeout
 from machines.providers.memory import MemoryProvider
+from routines_app.configure.connectors import remove_app
 from routines_app.fires import FireRequest, request_fires
 from routines_app.models import Routine, Run
 from routines_app.producers import timer
 from routines_app.rules.status import RunStatus
 from routines_app.runner.run_fire import take_fire
-from tests.factories import make_agent, make_machine, make_routine, make_run, owner_of
+from tests.factories import (
+    make_agent,
+    make_app,
+    make_machine,
+    make_routine,
+    make_run,
+    owner_of,
+)
 
 pytestmark = [pytest.mark.django_db(transaction=True)]
 
-# They come with triggers, connectors and published definitions, and nothing makes them before.
+# They come with triggers and published definitions, and nothing makes them before.
 NOT_MADE_YET = {
     RunStatus.SKIP_SUPERSEDED,
-    RunStatus.SKIP_CONNECTOR,
     RunStatus.FAIL_NO_GRANT,
 }
 
@@ -167,6 +174,15 @@ def missed(machine: Machine, memory: MemoryProvider) -> Run:
 def no_model(machine: Machine, memory: MemoryProvider) -> Run:
     agent = make_agent(machine.workspace, "Assistant", "model")
     return ask(on(machine, agent=agent))
+
+
+@refusal(RunStatus.SKIP_CONNECTOR, "Helpdesk isn’t connected.")
+def app_gone(machine: Machine, memory: MemoryProvider) -> Run:
+    app = make_app(machine.workspace, state="connected")
+    routine = model_routine(machine)
+    Routine.objects.filter(pk=routine.pk).update(apps=[{"app": app.slug, "required": True}])
+    remove_app(app)
+    return ask(routine)
 
 
 def model_routine(machine: Machine) -> Routine:

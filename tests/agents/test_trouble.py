@@ -21,6 +21,7 @@ from tests.fakes.model_provider import (
     call,
     finish,
 )
+from tests.fakes.model_wire import OpenAIChat
 
 SECRET_TASK = "Count the herons at pond 4f1c."
 
@@ -170,6 +171,24 @@ def test_an_answer_without_a_count_is_charged_at_its_worst(tmp_path: Path, provi
     assert outcome.facts["variant"] == "didn't say what its answer cost"
     assert outcome.spent > fake.meter.billed
     assert steps.cost == outcome.spent
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        {"completion_tokens": -1},
+        {"completion_tokens": 10**19},
+        {"prompt_tokens": 10, "prompt_tokens_details": {"cached_tokens": 11}},
+    ],
+)
+def test_a_count_that_can_t_be_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, counts: dict[str, object]
+) -> None:
+    real = OpenAIChat._usage
+    monkeypatch.setattr(OpenAIChat, "_usage", lambda wire, sent: real(wire, sent) | counts)
+    outcome, steps, _ = run(tmp_path, [Answer(text="Free?")])
+    assert outcome.code == "fail_model"
+    assert 0 < outcome.spent == steps.cost <= request("x").cap
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

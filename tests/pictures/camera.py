@@ -134,7 +134,12 @@ async def _one(page: Page, url: str, shown: Shown, look: Look, folder: Path, rol
     tall = int(await page.evaluate("document.documentElement.scrollHeight"))
     await page.set_viewport_size({"width": look.width, "height": max(tall, _HEIGHTS[look.width])})
     file = f"{shown.name}_{look.name}.png"
-    await page.screenshot(path=folder / file, full_page=True, animations="disabled")
+    # as tall as the page: what sticks to the window's edges stands at the picture's
+    tall = await page.evaluate("document.documentElement.scrollHeight")
+    height = _HEIGHTS[look.width]
+    await page.set_viewport_size({"width": look.width, "height": max(tall, height)})
+    await page.screenshot(path=folder / file, animations="disabled")
+    await page.set_viewport_size({"width": look.width, "height": height})
     roll.pictures.append(Picture(shown, look, file))
 
 

@@ -146,6 +146,9 @@ def _others() -> Iterator[Shown]:
     yield Shown("file-folder", folder, "files", state=True)
     starter = reverse("routine_new", args=[FULL.slug]) + "?from=folder"
     yield Shown("routine_new-from-a-starter", starter, "new", state=True)
+    links = Routine.objects.get(workspace__slug=FULL.slug, name=cast.LINKS.name)
+    cron = reverse("routine_edit", args=[FULL.slug, links.slug])
+    yield Shown("routine_edit-custom-schedule", cron, "new-custom", state=True)
     yield Shown("error-404", f"/w/{FULL.slug}/nothing-here/", "error-404", state=True)
 
 

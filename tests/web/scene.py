@@ -20,6 +20,7 @@ from routines_app.configure.workspace import furnish
 from routines_app.models import ModelKey, Notice, Routine
 from routines_app.rules.status import RunStatus
 from tests.factories import (
+    make_app,
     make_machine,
     make_member,
     make_person,
@@ -48,6 +49,13 @@ def harbour_with_everything() -> User:
         sealed=encrypt(site.ENCRYPTION_KEY, str(harbour.key), "sk-nothing"), own_input=250_000,
         own_output=2_000_000,
     )  # fmt: skip
+    make_app(
+        harbour, key=KEY, state="refused", trouble="It refused the sign-in.", added_by=owner,
+        header_names=["Authorization"], called_at=clock.now(),
+    )  # fmt: skip
+    Routine.objects.filter(slug="brief", workspace=harbour).update(
+        apps=[{"app": "helpdesk", "required": True}]
+    )
     return owner
 
 

@@ -273,3 +273,15 @@ def test_a_routine_that_turned_itself_off_says_where_every_failure_stopped(
     assert [
         f"exit {code}." in row for code, row in zip(codes, stops.split("<li>")[1:], strict=True)
     ] == [True] * 5
+
+
+def test_what_has_needed_someone_for_days_says_since_which(
+    browser_of_owner: Client, owner: User, routine: Routine
+) -> None:
+    ring(routine, RunStatus.FAIL_MODEL)
+    rung = clock.now() - timedelta(days=3)
+    Notice.objects.update(rung_at=rung)
+    local = rung.astimezone(ZoneInfo(owner.zone))
+    page = browser_of_owner.get("/w/harbour/bell/").content.decode()
+    needs = section(page, "Needs someone")
+    assert f">{local.day} {local:%b}, {local.hour}:{local.minute:02d}</time>" in needs

@@ -58,7 +58,12 @@ def test_a_cold_machine_says_so_on_every_page_of_it(
     lists = browser_of_owner.get("/w/harbour/machines/").content.decode()
     assert "<h1>quay-1 is in cold storage.</h1>" in lists
     assert "/machines/quay-1/restore/" in lists and "/machines/quay-1/start/" not in lists
+    make_routine(
+        machine.workspace, name="Spring cleaning", machine=machine, enabled=False,
+        off_reason="person", off_at=machine.state_since - timedelta(days=40),
+    )  # fmt: skip
     page = browser_of_owner.get("/w/harbour/machines/quay-1/").content.decode()
+    assert "Spring cleaning turned off, the last routine on it" in page
     assert "7.4 GB; a restore takes about three minutes." in page
     assert "Moved to cold storage: 30 days in which nothing needed it" in page
     assert f"{run.routine.name} didn’t run: the machine was in cold storage" in page

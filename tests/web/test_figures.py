@@ -22,7 +22,7 @@ from routines_app.rules.money import dollars, took
 from routines_app.rules.schedule import from_json, next_occurrence
 from routines_app.rules.status import RunStatus
 
-# What can't come of anything that the product does today: events, apps and grants don't exist yet,
+# What can't come of anything that the demo does: events and grants don't exist yet, it has no apps,
 # no tool refuses for good, and the others are passed through or only shown.
 NOT_MADE_YET = {
     RunStatus.SKIP_SUPERSEDED,

@@ -417,6 +417,13 @@ def test_an_edition_shows_its_change_and_the_text_before_it_can_be_put_back(
     form["version"] = version(b"a\nby hand\nlearnt\n")
     assert client.post(where, form).status_code == 302
     assert disk[0].read_file(disk[1], "routines/brief/state.md") == b"a\nby hand\n"
+    page = client.get(where).content.decode()  # that was by hand, and no run has read it yet
+    assert page.index("since run 2") < page.index("Run 2<")
+    page = client.get(f"{where}?edition=since-2").content.decode()
+    assert "<del>learnt</del>" in page and "Changed by hand since" in page
+    form = {"do": "put_back", "edition": "since-2", "version": version(b"a\nby hand\n")}
+    assert client.post(where, form).status_code == 302
+    assert b"learnt" in disk[0].read_file(disk[1], "routines/brief/state.md")
 
 
 def test_a_member_writes_everywhere_but_in_the_folder_of_another_s_routine(

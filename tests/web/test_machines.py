@@ -5,6 +5,7 @@ from uuid import uuid4
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from accounts.models import Workspace
 from billing.move_plan import move_plan
@@ -199,6 +200,19 @@ def test_a_machine_shows_what_woke_it_today_and_earlier_when_asked(
     page = client.get("/w/ada/machines/harbour-1/?woken=all").content.decode()
     assert "What woke it</h2>" in page and "Morning brief" in page
     assert 'href="?#woken">Today</a>' in page
+
+
+def test_an_awake_machine_says_when_it_falls_asleep_unless_a_run_goes_on(
+    client: Client, workspace: Workspace
+) -> None:
+    used = clock.now() - timedelta(minutes=3)
+    machine = make_machine(workspace, state=MachineState.AWAKE, used_at=used)
+    page = client.get("/w/ada/machines/harbour-1/").content.decode()
+    until = timezone.localtime(used + timedelta(minutes=10))
+    assert f"It falls asleep at {until.hour}:{until:%M}, unless something else needs it." in page
+    make_run(make_routine(workspace, machine=machine), RunStatus.RUNNING, machine=machine)
+    page = client.get("/w/ada/machines/harbour-1/").content.decode()
+    assert "Sleeps after 10 quiet minutes." in page and "It falls asleep at" not in page
 
 
 def test_no_more_machines_than_the_plan_covers(client: Client, workspace: Workspace) -> None:

@@ -14,9 +14,9 @@ from billing.holds import take_hold
 from billing.ledger import charge_run, grant_credit, refund_run
 from billing.models import Account, LedgerEntry
 from billing.move_plan import move_plan
-from routines_app.models import Run
+from routines_app.models import AgentRuntime, Run
 from routines_app.rules.status import RunStatus
-from tests.factories import NOON, make_member, make_routine, make_run
+from tests.factories import NOON, make_agent, make_member, make_routine, make_run
 
 pytestmark = pytest.mark.django_db
 
@@ -42,14 +42,14 @@ def spend(run: Run, micro: int, *, at: datetime | None = None, ours: bool = Fals
 def ledgered(harbour: Workspace) -> Workspace:
     """Two routines with runs in two months, one of them refunded."""
     move_plan(harbour, "pro")
-    writer = harbour.agents.get(slug="writer")
+    writer = make_agent(harbour, "Scribe", AgentRuntime.MODEL)
     triage = make_routine(harbour, name="Inbox triage", slug="triage", agent=writer)
     brief = make_routine(harbour, name="Morning brief", slug="brief", agent=writer)
     for days, micro in ((1, 1_234_567), (2, 40_001), (40, 5_000_000)):
         at = NOON - timedelta(days=days)
-        spend(make_run(triage, at=at, snapshot={"agent": "Writer"}), micro)
-    spend(make_run(brief, snapshot={"agent": "Writer"}), 300_000)
-    spend(make_run(brief, RunStatus.FAIL_RESTART, snapshot={"agent": "Writer"}), 70_000, ours=True)
+        spend(make_run(triage, at=at, snapshot={"agent": "Scribe"}), micro)
+    spend(make_run(brief, snapshot={"agent": "Scribe"}), 300_000)
+    spend(make_run(brief, RunStatus.FAIL_RESTART, snapshot={"agent": "Scribe"}), 70_000, ours=True)
     grant_credit(Account.objects.get(workspace=harbour), 20_000_000, NOON - timedelta(days=24))
     return harbour
 
@@ -87,7 +87,7 @@ def test_each_grouping_comes_to_the_same(
     labels = {line.label for line in found.lines}
     expected = {
         "routine": {"Inbox triage", "Morning brief"},
-        "agent": {"Writer"},
+        "agent": {"Scribe"},
         "day": {"2027-03-23", "2027-03-24", "2027-03-25"},
     }
     assert labels == expected[by]
@@ -112,6 +112,22 @@ def test_a_statement_as_a_file_is_exact(browser_of_owner: Client, ledgered: Work
     assert rows[-1] == ["Together", "4", "1.574568"]
     assert {f"'{name}" for name in FORMULAS} <= {row[0] for row in rows}
     assert 'filename="harbour-2027-03-by-routine.csv"' in answer["Content-Disposition"]
+
+
+def test_the_ledger_finds_a_routine_or_a_run(browser_of_owner: Client, ledgered: Workspace) -> None:
+    asked = Run.objects.filter(workspace=ledgered).latest("pk").number
+    page = browser_of_owner.get(f"/w/harbour/plan/ledger/?q={asked}").context["page"]
+    assert page.entries and {each.run.number for each in page.entries} == {asked}
+    page = browser_of_owner.get("/w/harbour/plan/ledger/?q=triage").context["page"]
+    assert {each.run.routine.name for each in page.entries} == {"Inbox triage"}
+
+
+def test_where_no_credit_is_kept_the_ledger_counts_what_was_spent(
+    browser_of_owner: Client, harbour: Workspace
+) -> None:
+    spend(make_run(make_routine(harbour)), 300_000)
+    page = browser_of_owner.get("/w/harbour/plan/ledger/").content.decode()
+    assert 'data-l="Spent so far">$0.30</td>' in page and "Left</th>" not in page
 
 
 def test_each_entry_says_what_was_left_after_it(

@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -230,3 +231,25 @@ def test_pages_answer_head(browser_of_owner: Client, harbour: Workspace) -> None
         f"{routine.slug}/runs/1/",
     ):
         assert browser_of_owner.head(LIST + path).status_code == 200, path
+
+
+@pytest.mark.parametrize(
+    ("status", "facts", "said"),
+    [
+        (RunStatus.DONE_UNCHANGED, {}, "Nothing to report</span> — nothing new"),
+        (
+            RunStatus.FAIL_AGENT,
+            {"reason": "The page asks for a sign-in."},
+            "Failed</span> — the page asks for a sign-in",
+        ),
+    ],
+)
+def test_a_row_says_the_last_result_briefly(
+    browser_of_owner: Client,
+    harbour: Workspace,
+    status: RunStatus,
+    facts: dict[str, Any],
+    said: str,
+) -> None:
+    make_run(make_routine(harbour), status, facts=facts)
+    assert said in browser_of_owner.get("/w/harbour/routines/").content.decode()

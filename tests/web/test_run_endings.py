@@ -75,6 +75,7 @@ LEADS_TO: dict[str, Check] = {
     "Change its script": lambda page, routine: 'id="instructions"' in page,
     "Choose another machine": lambda page, routine: 'id="machine"' in page,
     "Change plan": lambda page, routine: "Plan" in page,
+    "Connect it": lambda page, routine: "Connect an app" in page,
     "Connect a model": lambda page, routine: "Connect it" in page,
     "See the output": lambda page, routine: 'id="how"' in page and "it said so" in page,
     "See what failed": lambda page, routine: "<h1" in page and "Brief" in page,
@@ -84,7 +85,6 @@ LEADS_TO: dict[str, Check] = {
     "See what was running": lambda page, routine: "Run 1." in plain(page),
 }
 OFFERS_NOTHING = {  # nothing to put right, or nothing here to put it right with
-    RunStatus.SKIP_CONNECTOR,
     RunStatus.FAIL_NO_GRANT,
     RunStatus.STOP_DELETED,
 }
@@ -230,6 +230,42 @@ def test_how_near_it_was_to_turning_itself_off(browser_of_owner: Client, routine
     assert "One failure in a row. Five would turn it off." in page_of(browser_of_owner, first)
     assert "Two failures in a row. Five would turn it off." in page_of(browser_of_owner, second)
     assert "The five in a row: 2 of 5" in page_of(browser_of_owner, second)
+
+
+@pytest.mark.parametrize(
+    ("days", "said"),
+    [
+        (None, "After ten times in a row with nothing useful it is shown under Needs you, once."),
+        (0, "Quiet is right for this one: that alone never puts it under Needs you."),
+        (14, "After 14 days with nothing useful it is shown under Needs you, once."),
+    ],
+)
+def test_a_quiet_check_says_how_long_it_may_be_quiet(
+    browser_of_owner: Client, routine: Routine, days: int | None, said: str
+) -> None:
+    Routine.objects.filter(pk=routine.pk).update(quiet_days=days)
+    page = page_of(browser_of_owner, make_run(routine, RunStatus.NOTHING_TO_DO))
+    assert said in page and f"{ADDRESS}edit/#quiet_days" in page
+    assert "Too quiet?" not in page_of(browser_of_owner, make_run(routine))
+
+
+@pytest.mark.parametrize(("already", "label"), [(False, "<b>Woke "), (True, " was awake</b>")])
+def test_the_track_and_the_steps_agree_about_how_the_machine_was_found(
+    browser_of_owner: Client, routine: Routine, already: bool, label: str
+) -> None:
+    soon = NOON + timedelta(seconds=0.4)
+    run = make_run(routine, waking_at=NOON, awake_at=soon, turn_at=soon)
+    make_step(run, StepKind.WOKE, "harbour-1", facts={"already": already})
+    page = page_of(browser_of_owner, run)
+    assert label in page
+    assert ("from sleep" in page) is not already
+
+
+def test_a_programs_lines_stay_lines(browser_of_owner: Client, routine: Routine) -> None:
+    body = "hall 18.3\nloft 16.2\n"
+    assert "hall 18.3\nloft" in page_of(browser_of_owner, make_run(routine, body=body))
+    run = make_run(routine, body=body, snapshot={"runtime": "script"})
+    assert "hall 18.3<br>\nloft" in page_of(browser_of_owner, run)
 
 
 def test_a_run_that_was_broken_off_says_what_is_certain(

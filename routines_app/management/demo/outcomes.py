@@ -86,7 +86,10 @@ def special(part: Part, place: int, work: Work) -> Outcome | None:
     check = Check(0, work.check_output, 0.4) if part.check else None
     if found.work.lines:
         return replace(found, check=check)
-    cut = Work(work.lines[:3], body="", remember="", files=0)
+    lines = work.lines[:3]
+    if found.status is RunStatus.FAIL_RESTART:
+        lines += (works.wrote_perhaps("state.md"),)
+    cut = Work(lines, body="", remember="", files=0)
     return replace(found, work=cut, check=check)
 
 
@@ -106,6 +109,8 @@ _ATTACHMENT = Work(
     (
         works.read("state.md", 11, read=4200, written=120),
         works.ran("python3 tools/mail.py --since last", "23 messages", 4.0, read=5100, written=240),
+        works.wrote("draft.md", 6, read=5400, written=180),
+        works.said("One letter has a report attached. It may change a date, so it is read too."),
         works.read("mail/4711/annual-report.pdf", 9_840, read=61_000, written=210),
         works.read("mail/4711/annual-report.pdf", 9_840, read=102_000, written=260),
     ),

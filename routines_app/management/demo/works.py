@@ -71,6 +71,11 @@ def wrote(path: str, lines: int, *, read: int = 0, written: int = 0) -> Line:
     return Line(StepKind.WROTE, path, "", 0.2, read, written, {"lines": lines})
 
 
+def wrote_perhaps(path: str) -> Line:
+    """A file was being written when the run was broken off."""
+    return Line(StepKind.WROTE, path, facts={"outcome": "unknown"})
+
+
 def said(text: str, *, read: int = 0, written: int = 0) -> Line:
     """The agent said something."""
     return Line(StepKind.SAID, text.split("\n")[0][:120], text, 1.0, read, written)

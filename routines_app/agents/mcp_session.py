@@ -1,0 +1,354 @@
+"""One session with one app: an MCP server over streamable HTTP.
+
+Its address is judged as it's called, no redirect leaves it, and each answer is bounded in bytes
+and in time. The library takes a while to import, so it is imported inside the functions.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from foundation.addresses import Refused, ResolvedAddress
+from routines_app.agents.guarded import guarded_transport, judge_for
+from routines_app.agents.providers import trusted
+from routines_app.agents.wording import one_line, storable
+
+if TYPE_CHECKING:
+    import httpx2
+    from mcp import Client
+
+log = structlog.get_logger()
+
+OPENING = 15.0  # seconds for the first words with an app
+LISTING = 20.0  # seconds for all of its tools
+CLOSING = 0.4  # seconds that it has to say goodbye
+MOST_BYTES = 1_000_000  # of one answer
+MOST_TOOLS = 100
+MOST_PAGES = 20
+MOST_SCHEMA = 10_000  # characters of one tool's schema
+DESCRIBED = 1_000  # characters of one tool's description
+LONGEST_TOOL = 128  # characters of a tool's own name
+
+SIGN_IN = "It refused the sign-in."
+TOO_MUCH = f"It answered with more than {MOST_BYTES // 1_000_000} MB, so the answer wasn’t read."
+BROKE_OFF = "The connection to it broke off."
+NOT_MCP = "What it answered can’t be read. Is it the address of an MCP server?"
+
+
+@dataclass(frozen=True)
+class AppServer:
+    """How to reach an app. `nearby`: it may be on this computer or its private network."""
+
+    address: str
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    nearby: bool = False
+
+
+@dataclass(frozen=True)
+class ListedTool:
+    """A tool as an app lists it. `schema` is a JSON Schema; `changes`: it may change something."""
+
+    name: str
+    description: str
+    schema: dict[str, object]
+    changes: bool
+
+
+@dataclass(frozen=True)
+class AppAnswer:
+    """What a call brought, as text. `failed`: the app says that the call failed."""
+
+    text: str
+    failed: bool = False
+
+
+@dataclass(frozen=True)
+class AppTrouble:
+    """An app couldn't be used; why, in a sentence of ours. `refused`: it was our sign-in."""
+
+    sentence: str
+    refused: bool = False
+
+
+@dataclass
+class _Exchange:
+    """What was seen on the wire since the last thing that was asked."""
+
+    status: int = 0
+    too_much: bool = False
+    judged: str = ""
+
+
+class McpSession:
+    """A session, on the event loop that runs it."""
+
+    def __init__(self, server: AppServer) -> None:
+        self._server = server
+        self._exchange = _Exchange()
+        self._client: Client | None = None
+        self._over = asyncio.Event()
+        self._ready = asyncio.Event()
+        self._host: asyncio.Task[Exception | None] | None = None
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can still be asked."""
+        return self._client is not None and self._host is not None and not self._host.done()
+
+    async def open(self) -> AppTrouble | None:
+        """Begin it; why it can't begin, or None."""
+        self._host = asyncio.create_task(self._hold())
+        ready = asyncio.create_task(self._ready.wait())
+        try:
+            await asyncio.wait(
+                {self._host, ready}, timeout=OPENING, return_when=asyncio.FIRST_COMPLETED
+            )
+            if self.alive:
+                return None
+            if self._host.done():
+                return self._trouble(self._host.result())
+            return AppTrouble(f"It didn’t answer within {OPENING:.0f} seconds.")
+        finally:
+            ready.cancel()
+            if not self.alive:
+                self._host.cancel()
+
+    def close(self) -> None:
+        """Let it end."""
+        self._over.set()
+
+    async def listed(self) -> tuple[ListedTool, ...] | AppTrouble:
+        """All its tools, in the order of their names."""
+        found = await self._ask(self._list(), LISTING)
+        return found if isinstance(found, AppTrouble) else _listed(found)
+
+    async def call(
+        self, tool: str, arguments: dict[str, object], seconds: float
+    ) -> AppAnswer | AppTrouble:
+        """Call a tool by its own name."""
+        assert self._client is not None
+        found = await self._ask(self._client.call_tool(tool, arguments), seconds)
+        if isinstance(found, AppTrouble | AppAnswer):
+            return found
+        return AppAnswer(_text(found), failed=bool(found.is_error))
+
+    async def _hold(self) -> Exception | None:
+        """Hold the session from beginning to end, as one task: the library ties it to one."""
+        from mcp import Client
+        from mcp.client.streamable_http import streamable_http_client
+        from mcp_types import Implementation
+
+        try:
+            async with (
+                _http_client(self._server, self._exchange) as http,
+                Client(
+                    streamable_http_client(
+                        self._server.address, http_client=http, max_sse_event_size=MOST_BYTES
+                    ),
+                    cache=None,
+                    client_info=Implementation(name="Routines", version="1"),
+                ) as client,
+            ):
+                self._client = client
+                self._ready.set()
+                await self._over.wait()
+        except Exception as error:
+            # Whatever a server makes of the library is told as that server's trouble.
+            return error
+        finally:
+            self._client = None
+        return None
+
+    async def _list(self) -> list[Any]:
+        assert self._client is not None
+        found: list[Any] = []
+        after: str | None = None
+        for _ in range(MOST_PAGES):
+            page = await self._client.list_tools(cursor=after)
+            found += page.tools
+            after = page.next_cursor
+            if not after or len(found) >= MOST_TOOLS:
+                break
+        return found
+
+    async def _ask(self, question: Any, seconds: float) -> Any:
+        """What a question brought, or the trouble that came of it."""
+        assert self._host is not None
+        self._exchange.status, self._exchange.too_much = 0, False
+        asking = asyncio.ensure_future(question)
+        try:
+            await asyncio.wait(
+                {asking, self._host}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED
+            )
+            if not asking.done():
+                if self._host.done():
+                    return self._trouble(self._host.result())
+                return AppTrouble(
+                    f"It didn’t answer within {seconds:.0f} seconds. What was asked of it may "
+                    "have been done all the same."
+                )
+            error = asking.exception()
+            if error is None:
+                return asking.result()
+            return _turned_away(error, self._exchange.status) or self._trouble(error)
+        finally:
+            if not asking.done():
+                asking.cancel()
+                with suppress(asyncio.CancelledError, Exception):
+                    await asyncio.wait({asking}, timeout=CLOSING)
+
+    def _trouble(self, error: BaseException | None) -> AppTrouble:
+        """An error in words of ours; of the other side's only what it says as an app."""
+        import httpx2
+        from mcp.shared.exceptions import MCPError
+        from mcp_types import CONNECTION_CLOSED
+
+        seen, causes = self._exchange, list(_leaves(error))
+        log.info("app_trouble", errors=[type(each).__name__ for each in causes], status=seen.status)
+        if seen.judged:
+            return AppTrouble(seen.judged)
+        if seen.status in (401, 403):
+            return AppTrouble(SIGN_IN, refused=True)
+        if seen.too_much:
+            return AppTrouble(TOO_MUCH)
+        for each in causes:
+            match each:
+                case httpx2.ConnectError() if "CERTIFICATE" in str(each):
+                    return AppTrouble("Its certificate can’t be trusted, so nothing was sent.")
+                case httpx2.ConnectError() | httpx2.ConnectTimeout():
+                    return AppTrouble("No connection to it could be made.")
+                case httpx2.TimeoutException():
+                    return AppTrouble("It was silent for too long.")
+        if seen.status >= 400:
+            return AppTrouble(f"It answered with HTTP status {seen.status}.")
+        broke = all(
+            isinstance(each, MCPError) and each.code == CONNECTION_CLOSED for each in causes
+        )
+        return AppTrouble(BROKE_OFF if broke else NOT_MCP)
+
+
+def _turned_away(error: BaseException, status: int) -> AppAnswer | None:
+    """What an app says to a call that it doesn't take, such as one with a wrong argument; None for
+    any other error."""
+    from mcp.shared.exceptions import MCPError
+    from mcp_types import INVALID_PARAMS, METHOD_NOT_FOUND
+
+    if not isinstance(error, MCPError) or status in (401, 403):
+        return None
+    told = error.code == INVALID_PARAMS or (error.code != METHOD_NOT_FOUND and error.code > -32000)
+    return AppAnswer(storable(error.message), failed=True) if told else None
+
+
+def _leaves(error: BaseException | None) -> list[BaseException]:
+    """The errors that a group of them holds, however deep."""
+    if isinstance(error, BaseExceptionGroup):
+        return [leaf for each in error.exceptions for leaf in _leaves(each)]
+    return [] if error is None else [error]
+
+
+def _http_client(server: AppServer, exchange: _Exchange) -> "httpx2.AsyncClient":
+    import httpx2
+
+    judge = judge_for(nearby=server.nearby)
+
+    def judged(url: str) -> ResolvedAddress | Refused:
+        found = judge(url)
+        if isinstance(found, Refused):
+            exchange.judged = found.sentence
+        return found
+
+    class Counted(httpx2.AsyncByteStream):
+        """An answer's bytes, which are refused from the first one too many."""
+
+        def __init__(self, stream: Any) -> None:
+            self._stream = stream
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            count = 0
+            async for chunk in self._stream:
+                count += len(chunk)
+                if count > MOST_BYTES:
+                    exchange.too_much = True
+                    raise httpx2.ReadError("The answer is too large.")
+                yield chunk
+
+        async def aclose(self) -> None:
+            await self._stream.aclose()
+
+    class Bounded(httpx2.AsyncBaseTransport):
+        """Counts what comes in, and takes nothing packed: a small answer may unpack to any size."""
+
+        def __init__(self) -> None:
+            self._inner = guarded_transport(trusted(), judged)
+
+        async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+            response = await self._inner.handle_async_request(request)
+            if request.method == "POST":
+                exchange.status = response.status_code
+            if response.headers.get("content-encoding", "identity") != "identity":
+                await response.aclose()
+                raise httpx2.DecodingError("It was packed, which wasn't asked for.")
+            return httpx2.Response(
+                response.status_code,
+                headers=response.headers.raw,
+                stream=Counted(response.stream),
+                extensions=response.extensions,
+            )
+
+        async def aclose(self) -> None:
+            await self._inner.aclose()
+
+    return httpx2.AsyncClient(
+        transport=Bounded(),
+        headers=[("Accept-Encoding", "identity"), ("User-Agent", "Routines"), *server.headers],
+        timeout=httpx2.Timeout(OPENING, read=None),  # each question has a limit of its own
+        follow_redirects=False,
+        trust_env=False,
+    )
+
+
+def _listed(tools: list[Any]) -> tuple[ListedTool, ...]:
+    """The tools that can be offered: each name once, and with a schema that a provider takes."""
+    found: dict[str, ListedTool] = {}
+    for tool in tools:
+        schema = tool.input_schema
+        fits = isinstance(schema, dict) and len(json.dumps(schema)) <= MOST_SCHEMA
+        if not fits or not 0 < len(tool.name) <= LONGEST_TOOL or len(found) >= MOST_TOOLS:
+            continue
+        said = tool.description or tool.title or ""
+        hints = tool.annotations
+        reads = hints is not None and hints.read_only_hint is True
+        name = storable(tool.name)
+        whole = {"properties": {}, **schema, "type": "object"}
+        found[name] = ListedTool(name, _described(said), whole, changes=not reads)
+    return tuple(found[name] for name in sorted(found))
+
+
+def _described(text: str) -> str:
+    return one_line(" ".join(text.split()), DESCRIBED)
+
+
+def _text(result: Any) -> str:
+    """What a call brought, as text; what is no text is named."""
+    parts = [_part(each) for each in result.content]
+    said = "\n".join(part for part in parts if part)
+    if not said and result.structured_content is not None:
+        said = json.dumps(result.structured_content, ensure_ascii=False)
+    return storable(said)
+
+
+def _part(block: Any) -> str:
+    match block.type:
+        case "text":
+            return str(block.text)
+        case "resource" if getattr(block.resource, "text", None) is not None:
+            return str(block.resource.text)
+        case "resource_link":
+            return f"[a link: {block.uri}]"
+        case kind:
+            return f"[{kind}, which is no text, wasn’t read]"

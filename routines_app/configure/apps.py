@@ -1,0 +1,144 @@
+"""The apps of a routine: which it may use, whether it can be saved so, and how they are reached."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.conf import settings
+
+from accounts.models import Workspace
+from foundation.crypto import CannotDecrypt, decrypt
+from routines_app.agents.connectors import App
+from routines_app.agents.mcp_session import SIGN_IN, AppServer, AppTrouble, ListedTool
+from routines_app.configure.content import AppUse, FieldError, apps_of
+from routines_app.models import Connector, ConnectorState, Routine
+
+MOST_APPS = 10
+MOST_TOOLS = 100  # of all of a routine's apps: what every provider takes beside our own
+WHERE = "under Agents, Apps"
+
+
+@dataclass(frozen=True)
+class Missing:
+    """An app without which a routine doesn't run. `why` is a sentence, empty when it's removed."""
+
+    name: str
+    why: str
+
+
+def app_problems(workspace: Workspace, uses: tuple[AppUse, ...]) -> list[FieldError]:
+    """What stands against a routine that uses these apps, each with what to connect."""
+    if not uses:
+        return []
+    rows = _rows(workspace, uses)
+    found = []
+    for use in uses:
+        app = rows.get(use.app)
+        if app is None:
+            found.append(FieldError("apps", f"No app here is called {use.app[:40]}. Leave it out."))
+        elif use.required and (missing := _missing(app)):
+            found.append(FieldError("apps", _what_to_connect(missing)))
+    if len({use.app for use in uses}) != len(uses):
+        found.append(FieldError("apps", "Choose each app once."))
+    if len(uses) > MOST_APPS:
+        found.append(FieldError("apps", f"Choose {MOST_APPS} apps or fewer."))
+    tools = sum(len(rows[use.app].tools) for use in uses if use.app in rows)
+    if tools > MOST_TOOLS:
+        said = f"Together these apps have {tools} tools; a model takes {MOST_TOOLS}. Leave one out."
+        found.append(FieldError("apps", said))
+    return found
+
+
+def missing_app(routine: Routine) -> Missing | None:
+    """The first app that this routine requires and that can't be used, as last known."""
+    required = [use for use in apps_of(routine.apps) if use.required]
+    if not required:
+        return None
+    rows = _rows(routine.workspace, required)
+    for use in required:
+        app = rows.get(use.app)
+        missing = Missing(use.app, "") if app is None else _missing(app)
+        if missing is not None:
+            return missing
+    return None
+
+
+def apps_for(routine: Routine) -> tuple[App, ...]:
+    """The apps that this routine may use, with their tools as last listed and the way to each.
+
+    One that has been removed, and isn't required, isn't among them.
+    """
+    uses = apps_of(routine.apps)
+    rows = _rows(routine.workspace, uses) if uses else {}
+    return tuple(
+        _app(rows[use.app], use.required)
+        for use in uses
+        if use.app in rows and rows[use.app].removed_at is None
+    )
+
+
+def server_of(app: Connector) -> AppServer:
+    """The way to an app. Raises CannotDecrypt."""
+    headers: tuple[tuple[str, str], ...] = ()
+    if app.sealed:
+        kept = decrypt(settings.ENCRYPTION_KEY, str(app.workspace.key), bytes(app.sealed))
+        headers = tuple((name, value) for name, value in json.loads(kept))
+    return AppServer(app.address, headers, nearby=settings.NEARBY_MODELS)
+
+
+def routines_using(app: Connector) -> list[tuple[Routine, bool]]:
+    """The routines that may use an app, each with whether it requires it."""
+    here = Routine.objects.present().filter(
+        workspace_id=app.workspace_id, apps__contains=[{"app": app.slug}]
+    )
+    return [
+        (routine, any(use.required for use in apps_of(routine.apps) if use.app == app.slug))
+        for routine in here.order_by("name")
+    ]
+
+
+def _app(row: Connector, required: bool) -> App:
+    tools = tuple(
+        ListedTool(tool["name"], tool["description"], tool["schema"], tool["changes"])
+        for tool in row.tools
+    )
+    try:
+        return App(row.slug, row.name, tools, server_of(row), required)
+    except CannotDecrypt:
+        trouble = AppTrouble("Its sign-in can’t be read. Enter it again.", refused=True)
+        return App(row.slug, row.name, tools, None, required, trouble)
+
+
+def _rows(workspace: Workspace, uses: Iterable[AppUse]) -> dict[str, Connector]:
+    """Each app by its slug; one that was removed stands there until another takes its place."""
+    rows = Connector.objects.filter(
+        workspace=workspace, slug__in=[use.app for use in uses]
+    ).select_related("workspace")
+    found: dict[str, Connector] = {}
+    for row in rows.order_by("pk"):
+        if row.removed_at is None or row.slug not in found:
+            found[row.slug] = row
+    return found
+
+
+def _missing(app: Connector) -> Missing | None:
+    if app.removed_at is not None:
+        return Missing(app.name, "")
+    match app.state:
+        case ConnectorState.REFUSED:
+            return Missing(app.name, app.trouble or SIGN_IN)
+        case ConnectorState.NEW:
+            return Missing(app.name, "It was never asked for its tools.")
+        case _:
+            return None
+
+
+def _what_to_connect(missing: Missing) -> str:
+    if not missing.why:
+        return f"{missing.name} isn’t connected. Connect it {WHERE}, or don’t require it."
+    return (
+        f"{missing.name} isn’t connected. {missing.why} Put that right {WHERE}, or don’t require "
+        "it."
+    )

@@ -1,0 +1,101 @@
+"""An app on loopback: a real MCP server over streamable HTTP, by the official library."""
+
+import asyncio
+import socket
+import threading
+import time
+from typing import Any, Self
+
+import uvicorn
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import ToolAnnotations
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+READS = ToolAnnotations(read_only_hint=True)
+SECRET = "Bearer canary-7f3a"
+
+
+class McpApp:
+    """The server; a context manager. `asked` holds each request's headers, `done` the calls.
+
+    It turns away whoever doesn't send SECRET, unless `open_to_all`; `answer` is what find_ticket
+    answers, and `slow` the seconds that `wait` takes.
+    """
+
+    def __init__(self, *, open_to_all: bool = False) -> None:
+        self.answer = "Ticket 7: the printer is on fire."
+        self.slow = 30.0
+        self.open_to_all = open_to_all
+        self.asked: list[dict[str, str]] = []
+        self.done: list[tuple[str, str]] = []
+        self._listening = socket.socket()
+        self._listening.bind(("127.0.0.1", 0))
+        self.address = f"http://127.0.0.1:{self._listening.getsockname()[1]}/mcp"
+        app = self._tools().streamable_http_app()
+        self._server = uvicorn.Server(
+            uvicorn.Config(
+                self._guarded(app), log_level="critical", lifespan="on", timeout_graceful_shutdown=0
+            )
+        )
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+
+    def _serve(self) -> None:
+        asyncio.run(self._server.serve(sockets=[self._listening]))
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        until = time.monotonic() + 20
+        while not self._server.started and time.monotonic() < until:
+            time.sleep(0.01)
+        assert self._server.started
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """End it, as an app that has gone away."""
+        self._server.should_exit = self._server.force_exit = True
+        self._thread.join(timeout=10)
+        self._listening.close()
+
+    def _tools(self) -> MCPServer[Any]:
+        server = MCPServer("Helpdesk")
+
+        @server.tool(annotations=READS, structured_output=False)
+        def find_ticket(words: str) -> str:
+            """Find a ticket
+            by its words."""
+            self.done.append(("find_ticket", words))
+            return self.answer
+
+        @server.tool(structured_output=False)
+        def close_ticket(number: int) -> str:
+            """Close a ticket."""
+            self.done.append(("close_ticket", str(number)))
+            if number < 0:
+                raise ToolError("There is no such ticket.")
+            return f"Ticket {number} is closed."
+
+        @server.tool(annotations=READS, structured_output=False)
+        async def wait() -> str:
+            """Take long."""
+            self.done.append(("wait", ""))
+            await asyncio.sleep(self.slow)
+            return "Waited."
+
+        return server
+
+    def _guarded(self, inner: ASGIApp) -> ASGIApp:
+        async def app(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] == "http":
+                headers = {name.decode(): value.decode() for name, value in scope["headers"]}
+                self.asked.append(headers)
+                if not self.open_to_all and headers.get("authorization") != SECRET:
+                    await send({"type": "http.response.start", "status": 401, "headers": []})
+                    await send({"type": "http.response.body", "body": b""})
+                    return
+            await inner(scope, receive, send)
+
+        return app
