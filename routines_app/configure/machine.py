@@ -33,6 +33,8 @@ def make_machine(workspace: Workspace, person: User, name: str) -> Machine | NoM
     slug = slugify(name)[:60]
     if not slug or slug == "new":
         return NoMachine("Give it another name: one letter or figure at least, and not “new”.")
+    if "\0" in name:
+        return NoMachine("Take out the NUL character; a name can’t hold it.")
     if len(name) > 60:
         return NoMachine("Give it a name of 60 characters or fewer.")
     with transaction.atomic():

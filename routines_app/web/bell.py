@@ -24,7 +24,14 @@ from routines_app.rules.status import Shape
 from routines_app.web.access import WorkspaceRequest, in_workspace
 from routines_app.web.acts import ActLink
 from routines_app.web.acts_now import act_now
-from routines_app.web.dates import axis_day, clock_time, count_words, day_heading, day_of
+from routines_app.web.dates import (
+    axis_day,
+    clock_time,
+    count_words,
+    day_heading,
+    day_of,
+    typed_instant,
+)
 from routines_app.web.failures import Failure, failures_of, turned_itself_off
 from routines_app.web.pulse import is_tick, ticking
 from routines_app.web.quiet import quiet_act, sentence_of_quiet
@@ -84,7 +91,9 @@ def bell(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     if request.htmx and not is_tick(request):
         return _panel(request)
     template = "pages/bell_tick.html" if is_tick(request) else "pages/bell.html"
-    return render(request, template, _context(request, PAGE, _instant(request)))
+    return render(
+        request, template, _context(request, PAGE, typed_instant(request.GET.get("before", "")))
+    )
 
 
 @in_workspace(Role.VIEWER)
@@ -134,14 +143,6 @@ def _context(request: WorkspaceRequest, most: int, before: datetime | None) -> d
         "before": before,
         "key": uuid.uuid4(),
     }
-
-
-def _instant(request: WorkspaceRequest) -> datetime | None:
-    try:
-        found = datetime.fromisoformat(request.GET.get("before", ""))
-    except ValueError:
-        return None
-    return found if found.tzinfo else None
 
 
 def bell_list(request: WorkspaceRequest, most: int, before: datetime | None) -> BellList:

@@ -112,3 +112,13 @@ def _written(day: date, today: date, weekday: str) -> str:
 
 def _plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def typed_instant(text: str) -> datetime | None:
+    """The instant of an address, as one that goes on from a page holds it; None for any other
+    text, and for what is so far off that another zone or the database can't tell it."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return found if found.tzinfo is not None and 1970 <= found.year <= 9000 else None

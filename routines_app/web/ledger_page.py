@@ -13,6 +13,7 @@ from billing.models import LedgerEntry
 from billing.standing import account_of, standing
 from foundation import clock
 from routines_app.web.access import WorkspaceRequest, in_workspace
+from routines_app.web.dates import typed_instant
 from routines_app.web.ledger import KINDS, Entry, Filters, entries, holds
 from routines_app.web.plan_page import Month, csv_file, exact, month_before, month_of, only_own
 
@@ -26,7 +27,7 @@ def ledger(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     now = clock.now()
     filters = _filters(request, now)
     stands = standing(account_of(request.workspace), now)
-    page = entries(request.workspace, filters, _instant(request.GET.get("before", "")))
+    page = entries(request.workspace, filters, typed_instant(request.GET.get("before", "")))
     plain = not request.GET.get("before") and not filters.kind and not filters.words
     context = {
         "stands": stands,
@@ -96,15 +97,6 @@ def _months(workspace: Workspace, now: datetime) -> Iterator[Month]:
         if month.start <= since:
             return
         month = month_before(month)
-
-
-def _instant(typed: str) -> datetime | None:
-    """The key of a page; a text that is none begins at the newest."""
-    try:
-        found = datetime.fromisoformat(typed)
-    except ValueError:
-        return None
-    return found if found.tzinfo is not None else None
 
 
 def _with(asked: QueryDict, **changes: str) -> str:

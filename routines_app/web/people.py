@@ -229,7 +229,7 @@ def _stopped(count: int) -> str:
 def _member(request: WorkspaceRequest, email: str) -> Membership:
     found = (
         request.workspace.memberships.select_related("user", "workspace")
-        .filter(user__email=email.strip().lower())
+        .filter(user__email=email.replace("\0", "").strip().lower())
         .first()
     )
     if found is None:

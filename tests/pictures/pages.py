@@ -40,7 +40,6 @@ _MOCKUPS = {
     "agents": "agents",
     "agent": "agent",
     "models": "models",
-    "files": "files",
     "people": "people",
     "me": "me",
     "more": "more",
@@ -57,7 +56,7 @@ _ENDINGS = {
     RunStatus.FAIL_CHECK_MISSING: "run-failed",
     RunStatus.FAIL_RESTART: "run-interrupted",
     RunStatus.NOTHING_TO_DO: "run-nothing",
-    RunStatus.SKIP_WAKE_TIMEOUT: "run-skipped-phone",
+    RunStatus.SKIP_COLD: "run-skipped",
 }
 
 
@@ -143,7 +142,13 @@ def _machines() -> Iterator[Shown]:
 
 def _others() -> Iterator[Shown]:
     folder = reverse("file", args=[FULL.slug, cast.DESK, "inbox"])
-    yield Shown("file-folder", folder, "files", state=True)
+    yield Shown("file-folder", folder, state=True)
+    briefing = Routine.objects.get(workspace__slug=FULL.slug, name=cast.BRIEFING.name)
+    path = f"routines/{briefing.slug}/state.md"
+    memory = reverse("file", args=[FULL.slug, cast.DESK, path])
+    yield Shown("file-memory", memory, "files", state=True)
+    edition = f"{memory}?edition={briefing.run_counter}"
+    yield Shown("file-edition", edition, "files-history", state=True)
     starter = reverse("routine_new", args=[FULL.slug]) + "?from=folder"
     yield Shown("routine_new-from-a-starter", starter, "new", state=True)
     links = Routine.objects.get(workspace__slug=FULL.slug, name=cast.LINKS.name)

@@ -121,7 +121,8 @@ def test_its_model_is_gone_is_said_on_its_page(
 def test_what_the_words_choose(browser_of_owner: Client, harbour: Workspace) -> None:
     ModelKey.objects.create(workspace=harbour, provider="openai", model="gpt-5-mini")
     page = browser_of_owner.get(HERE + "models/").content.decode()
-    assert "What the words choose" in page and "openai/gpt-5-mini" in page
+    assert "What the words choose" in page and 'data-l="Model">gpt-5-mini' in page
+    assert 'data-l="By way of">OpenAI</td>' in page
     wrong = browser_of_owner.post(HERE + "models/words/", {"deep": "google/gemini-2.5-pro"})
     assert wrong.status_code == 422
     assert "isn’t connected" in wrong.content.decode()
