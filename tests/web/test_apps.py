@@ -11,9 +11,18 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from accounts.models import Role, Workspace
 from foundation import clock
+from routines_app.agents.turn import StepKind
 from routines_app.models import Connector, Routine
-from tests.factories import make_agent, make_app, make_machine, make_member, make_routine
-from tests.factories import make_workspace as workspace_with
+from tests.factories import (
+    make_agent,
+    make_app,
+    make_machine,
+    make_member,
+    make_routine,
+    make_run,
+    make_step,
+    make_workspace,
+)
 
 PAGE = "/w/ada/agents/apps/"
 SECRET = "Bearer sk-canary"
@@ -26,7 +35,7 @@ NEW = {
 
 @pytest.fixture
 def workspace(client: Client, db: None) -> Workspace:
-    workspace = workspace_with(slug="ada")
+    workspace = make_workspace(slug="ada")
     client.force_login(workspace.memberships.get().user)
     return workspace
 
@@ -146,6 +155,15 @@ def test_a_viewer_sees_the_apps_and_changes_none(client: Client, workspace: Work
         assert answer.status_code == 403, path
     app.refresh_from_db()
     assert app.removed_at is None and app.tools[0]["changes"]
+
+
+def test_a_call_is_drawn_on_the_runs_page(client: Client, workspace: Workspace) -> None:
+    run = make_run(make_routine(workspace, slug="sweep"), at=clock.now())
+    make_step(run, StepKind.CALLED, "helpdesk__find_ticket", content="<b>Ticket 7</b>")
+    page = client.get(f"/w/ada/routines/sweep/runs/{run.number}/").content.decode()
+    assert "<b>Called</b><code>helpdesk__find_ticket</code>" in page
+    assert "&lt;b&gt;Ticket 7" in page
+    assert "1 app called" in page
 
 
 def test_a_routines_form_gives_and_takes_apps(client: Client, workspace: Workspace) -> None:
