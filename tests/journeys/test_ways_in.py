@@ -51,7 +51,7 @@ def test_a_person_signs_up_adds_a_passkey_and_signs_in_with_it(
     page.get_by_role("button", name="Add it").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Recovery codes")
     page.goto(f"{live_app.url}/me/")
-    page.get_by_role("button", name="Sign out").click()
+    page.get_by_role("button", name="Sign out", exact=True).click()
     page.goto(f"{live_app.url}/w/ada/people/")
     page.get_by_role("button", name="Use a passkey").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("You, and nobody else yet.")

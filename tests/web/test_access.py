@@ -10,8 +10,8 @@ pytestmark = pytest.mark.django_db
 
 
 def test_a_viewer_reads_and_is_told_who_can_help(client: Client) -> None:
-    workspace = make_workspace(make_person("Olga"))
-    make_member(workspace, Role.ADMIN, name="Anna")
+    workspace = make_workspace(make_person("Owner"))
+    make_member(workspace, Role.ADMIN, name="Admin")
     make_machine(workspace)
     client.force_login(make_member(workspace, Role.VIEWER, name="Vera"))
     assert client.get(f"/w/{workspace.slug}/machines/harbour-1/").status_code == 200
@@ -19,13 +19,13 @@ def test_a_viewer_reads_and_is_told_who_can_help(client: Client) -> None:
     page = answer.content.decode()
     assert answer.status_code == 403
     assert "You may read this, not change it." in page
-    assert "Olga and Anna can give you that role." in page
+    assert "Owner and Admin can give you that role." in page
     assert 'class="rail"' in page
     workspace.machines.get(state="asleep")
 
 
 def test_in_place_the_refusal_is_one_sentence(client: Client) -> None:
-    workspace = make_workspace(make_person("Olga"))
+    workspace = make_workspace(make_person("Owner"))
     make_machine(workspace)
     client.force_login(make_member(workspace, Role.VIEWER))
     answer = client.post(
@@ -33,7 +33,7 @@ def test_in_place_the_refusal_is_one_sentence(client: Client) -> None:
     )
     page = answer.content.decode()
     assert answer.status_code == 403
-    assert "This takes a member. Olga can give you that role." in page
+    assert "This takes a member. Owner can give you that role." in page
     assert "<html" not in page
 
 

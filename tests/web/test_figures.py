@@ -43,10 +43,10 @@ CASE WHEN status = 'done_changed' THEN 'done'
      WHEN status LIKE 'stop_%%' AND status <> 'stopping' THEN 'stopped early'
      WHEN status LIKE 'fail_%%' THEN 'failed'
      WHEN status = 'queued' THEN 'waiting'
-     ELSE 'running now' END
+     ELSE 'running' END
 """
 ORDER = ("done", "nothing to report", "nothing to do", "didn’t run", "stopped early", "failed",
-         "running now", "waiting")  # fmt: skip
+         "running", "waiting")  # fmt: skip
 NEEDS = """
 SELECT count(*) FROM routines_app_routine t
 LEFT JOIN LATERAL (SELECT status, cause FROM routines_app_run r WHERE r.routine_id = t.id
