@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from routines_app.agents.answer import Called, Reply, read_answer, texts_of
 from routines_app.agents.guarded import judge_for
+from routines_app.agents.kept import KeptTurn, as_messages
 from routines_app.agents.offered import Tool
 from routines_app.agents.providers import http_client, open_model, settings_for
 from routines_app.agents.trouble import Exchange, Trouble, trouble_of
@@ -36,14 +37,11 @@ LONGEST = 300.0  # seconds that one answer may take, however lively its stream
 
 
 class Conversation:
-    """The messages of one turn, in the order in which a provider gets them."""
+    """The messages of one turn, in the order in which a provider gets them, after those of the
+    turns that it goes on from."""
 
-    def __init__(self, system: str, first: str) -> None:
-        from pydantic_ai.messages import ModelRequest, SystemPromptPart, UserPromptPart
-
-        self.messages: list[ModelMessage] = [
-            ModelRequest(parts=[SystemPromptPart(system), UserPromptPart(first)])
-        ]
+    def __init__(self, system: str, first: str, earlier: tuple[KeptTurn, ...] = ()) -> None:
+        self.messages: list[ModelMessage] = as_messages(earlier, system, first)
 
     def hear(self, reply: Reply) -> None:
         """Keep an answer."""

@@ -23,6 +23,7 @@ from routines_app.agents.fruitless import (
 from routines_app.agents.guarded import Judge, judge_of_pages
 from routines_app.agents.interrupted import keep_what_was_printed
 from routines_app.agents.journal import Journal
+from routines_app.agents.kept import TalkKeeper
 from routines_app.agents.line import LONGEST, SILENCE, Conversation, ModelLine
 from routines_app.agents.offered import FINISH, Tool, offered
 from routines_app.agents.prompt import first_message, system_prompt
@@ -128,9 +129,13 @@ class _Turn:
             ends_at=self._ends_at,
         )
         system, first = system_prompt(request.persona), first_message(request)
-        self._talk = Conversation(system, first)
+        earlier = request.earlier or ()
+        self._talk = Conversation(system, first, earlier)
+        self._keeper = None if request.earlier is None else TalkKeeper(request.instructions)
         described = [f"{tool.name}{tool.description}{tool.parameters}" for tool in tools]
         self._budget.add_text(bytes_of(system, first, *described), parts=2 + len(tools))
+        for turn in earlier:
+            self._budget.add_text(*turn.talk.weight)
 
     def take(self) -> TurnOutcome:
         """Ask and act until there's an outcome."""
@@ -158,12 +163,14 @@ class _Turn:
             facts: dict[str, object] = {"variant": answer.variant, "reason": answer.reason}
             return self._outcome("fail_model", body=answer.partial, facts=facts)
         reply = answer.reply
+        if self._keeper:
+            self._keeper.answered(reply)
         if reply.cut and answer.reservation.max_tokens < MAX_OUTPUT:
             # The cap cut it short: what's there is half a thought, or half a call.
             self._show_texts(reply)
             return self._stopped("stop_cost")
         results: list[tuple[Called, str]] = []
-        for part in reply.parts:
+        for place, part in enumerate(reply.parts):
             if self._journal.recorded >= self._most_steps:
                 return self._stopped("stop_time", variant="steps")
             if isinstance(part, Said):
@@ -173,6 +180,8 @@ class _Turn:
             if isinstance(told, TurnOutcome):
                 return told
             results.append((part, told))
+            if self._keeper:
+                self._keeper.told(place, told)
         if not results and not reply.cut:
             return self._ended_in_text(reply)
         self._progress.answered(cut=reply.cut)
@@ -198,6 +207,8 @@ class _Turn:
             self._talk.hear(reply)
         self._talk.prompt(CUT)
         self._budget.add_text(bytes_of(CUT))
+        if self._keeper:
+            self._keeper.prompted(CUT)
 
     def _call(self, call: Called, *, cut: bool) -> str | TurnOutcome:
         self._tick()
@@ -299,6 +310,7 @@ class _Turn:
             spent=self._budget.spent,
             usage=self._budget.usage,
             facts=facts or {},
+            talk=self._keeper.talk(code) if self._keeper else None,
         )
 
 

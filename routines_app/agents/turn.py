@@ -14,6 +14,7 @@ from billing.prices import Price
 
 if TYPE_CHECKING:
     from routines_app.agents.connectors import OpenApps
+    from routines_app.agents.kept import KeptTurn, Talk
 
 
 class StepKind(StrEnum):
@@ -198,7 +199,8 @@ class TurnRequest:
     start, `model` None for a script. `tools` are the names of those that it may use, None: all;
     `finish` is always among them. `apps` are those that it may call, whose tools come after its
     own. `spent` and `usage` are what the run has used before the turn,
-    beneath the same cap.
+    beneath the same cap. `earlier` are the turns that its conversation goes on from, the oldest
+    first; None: it starts fresh, and leaves nothing.
     """
 
     run_id: str
@@ -215,6 +217,7 @@ class TurnRequest:
     spent: int = 0
     usage: Usage = field(default_factory=Usage)
     apps: "OpenApps | None" = None
+    earlier: "tuple[KeptTurn, ...] | None" = None
 
 
 @dataclass(frozen=True)
@@ -231,6 +234,8 @@ class TurnOutcome:
     `variant`, a predicate for "The model …" ("said no"), and `reason`, the provider's words.
     fail_script: `exit_code`, `last_line`. fail_agent: `reason`. fail_empty: `variant`, a predicate
     for "It …" (those of `fruitless`; none: it produced nothing), and `reason`, one sentence more.
+
+    `talk` is what it leaves for later runs, None where nothing of it goes on.
     """
 
     code: str
@@ -240,6 +245,7 @@ class TurnOutcome:
     spent: int
     usage: Usage
     facts: dict[str, object] = field(default_factory=dict)
+    talk: "Talk | None" = None
 
 
 class Runtime(Protocol):

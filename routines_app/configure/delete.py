@@ -6,13 +6,14 @@ from accounts.models import User
 from foundation import database_clock
 from routines_app.fires.owed import note_on_span, settle_due
 from routines_app.fires.withdraw import withdraw_fires
-from routines_app.models import Routine
+from routines_app.models import Conversation, Routine
 from routines_app.rules.status import RunStatus
 
 
 def delete_routine(routine: Routine, person: User) -> Routine:
     """Delete it: its schedule ends, what waits ends as refused, what runs is stopped by its runner
-    within seconds. Its runs and their ledger entries stay; its slug is never used again.
+    within seconds. Its conversation is forgotten; its runs and their ledger entries stay. Its slug
+    is never used again.
 
     Deleting twice keeps who did it first.
     """
@@ -29,6 +30,7 @@ def delete_routine(routine: Routine, person: User) -> Routine:
                 "deleted_at", "enabled", "next_fire_at", "off_reason", "off_by", "off_at",
             ]
         )  # fmt: skip
+        Conversation.objects.filter(routine=held).delete()
         note_on_span(held, now)
         withdraw_fires(held, RunStatus.SKIP_OFF, {"person": str(person)})
     return held

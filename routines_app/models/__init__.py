@@ -3,6 +3,7 @@
 from routines_app.models.agent import Agent, AgentRuntime, AgentVersion, ModelKey, ModelWord
 from routines_app.models.beat import Beat
 from routines_app.models.connector import Connector, ConnectorState
+from routines_app.models.conversation import Conversation, ConversationTurn
 from routines_app.models.notice import Delivery, Notice
 from routines_app.models.routine import OnSpan, Routine, RoutineTotals, RoutineVersion, Trigger
 from routines_app.models.run import Fire, Run, Step
@@ -14,6 +15,8 @@ __all__ = [
     "Beat",
     "Connector",
     "ConnectorState",
+    "Conversation",
+    "ConversationTurn",
     "Delivery",
     "Fire",
     "ModelKey",

@@ -32,7 +32,7 @@ def hand_over(request: TurnRequest, ready: Ready, steps: StoredSteps) -> TurnReq
         "picked_by": ready.candidates[0].name,
         "picked_because": picked.reason,
     }
-    if not patiently(lambda: record.picked(steps.claim, run.snapshot)):
+    if not patiently(lambda: record.note_snapshot(steps.claim, run.snapshot)):
         steps.lease.why = Why.LOST
         raise TurnInterrupted(Why.LOST)
     note_use(who.key_id)

@@ -21,6 +21,7 @@ from routines_app.rules.status import OPEN_STATUSES, RunStatus
 from routines_app.rules.telling import should_ring
 from routines_app.runner.closing import OpenRun, hold_open, write_end
 from routines_app.runner.ending import Ending
+from routines_app.runner.keep_turn import keep_turn
 
 log = structlog.get_logger()
 
@@ -71,8 +72,9 @@ def checked(claim: Claim) -> bool:
     return advance(claim, RunStatus.CHECKING, RunStatus.RUNNING, checked_at=now, turn_at=now)
 
 
-def picked(claim: Claim, snapshot: dict[str, Any]) -> bool:
-    """Note who was picked to do the work: the run's snapshot names that agent and its version."""
+def note_snapshot(claim: Claim, snapshot: dict[str, Any]) -> bool:
+    """Note what only turned out once the run had begun: who was picked to do the work, from how
+    many turns its conversation goes on."""
     return (
         Run.objects.filter(
             pk=claim.run_id, finished_at__isnull=True, fire__claim_token=claim.token
@@ -108,6 +110,8 @@ def _close(run: OpenRun | None, ending: Ending) -> bool:
         refund_run(run.workspace_id, run.key, spent, "Our fault, so we pay", run.now)
     failpoint("bill.before")
     write_end(run, ending, spent, {**ending.facts, **_count(run, ending)})
+    if ending.left is not None:
+        keep_turn(run, ending.left)
     if run.attention or should_ring(ending.status, run.notify):
         row = Run.objects.select_related("routine__workspace").get(pk=run.run_id)
         tell(row, row.routine)

@@ -36,7 +36,8 @@ from routines_app.rules.status import RunStatus
 from routines_app.runner import record
 from routines_app.runner.apps import note_apps, without_its_apps
 from routines_app.runner.computer import MachineComputer
-from routines_app.runner.ending import Ending
+from routines_app.runner.conversation import go_on, left_by
+from routines_app.runner.ending import Ending, LeftBehind
 from routines_app.runner.hand_over import hand_over, note_use
 from routines_app.runner.lease import LeaseKeeper, Why, draining
 from routines_app.runner.memory import files_changed, folder_marks, read_state
@@ -152,12 +153,12 @@ def _on_the_machine(
             if not patiently(lambda: record.checked(claim)):
                 raise ClaimLost
         marks = folder_marks(woken.provider, woken.ref, run.routine.memory_folder)
-        outcome = _turn(ready, computer, steps, state, apps)
+        outcome, left = _turn(ready, computer, steps, state, apps)
     except (ComputerRefused, ComputerFailed) as error:
         return _machine_trouble(error, has_check)
     after = folder_marks(woken.provider, woken.ref, run.routine.memory_folder)
     ending = _turned(
-        outcome, files_changed(marks, after), _state_after(woken.provider, woken.ref, slug)
+        outcome, files_changed(marks, after), _state_after(woken.provider, woken.ref, slug), left
     )
     return patiently(lambda: _with_its_context(run, ending))
 
@@ -191,7 +192,7 @@ def _check(run: Run, computer: MachineComputer, steps: StoredSteps) -> CarryOn |
 
 def _turn(
     ready: Ready, computer: MachineComputer, steps: StoredSteps, state: str, apps: OpenApps
-) -> TurnOutcome:
+) -> tuple[TurnOutcome, LeftBehind | None]:
     run, snapshot = ready.run, ready.run.snapshot
     choice = None
     if ready.model is not None:
@@ -213,10 +214,14 @@ def _turn(
     )
     if ready.candidates:
         request = hand_over(request, ready, steps)
-    return runtime_for(request).take_turn(request, computer, steps)
+    request, began = go_on(request, run, steps)
+    outcome = runtime_for(request).take_turn(request, computer, steps)
+    return outcome, left_by(outcome, began, request, run)
 
 
-def _turned(outcome: TurnOutcome, changed: int, state_after: str | None) -> Ending:
+def _turned(
+    outcome: TurnOutcome, changed: int, state_after: str | None, left: LeftBehind | None
+) -> Ending:
     return Ending(
         RunStatus(outcome.code),
         {**outcome.facts, "files_changed": changed},
@@ -226,6 +231,7 @@ def _turned(outcome: TurnOutcome, changed: int, state_after: str | None) -> Endi
         spent=outcome.spent,
         usage=outcome.usage,
         state_after=state_after,
+        left=left,
     )
 
 

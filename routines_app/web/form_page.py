@@ -29,6 +29,7 @@ from routines_app.models import Agent, AgentRuntime, Connector, ConnectorState, 
 from routines_app.producers.manual import run_it_now
 from routines_app.rules.status import LIVE_STATUSES
 from routines_app.web.access import WorkspaceRequest
+from routines_app.web.conversation import conversation_of
 from routines_app.web.form_controls import Roster, sentence_controls
 from routines_app.web.form_preview import Usual, preview_of
 from routines_app.web.form_read import choices_at, numbered
@@ -160,6 +161,7 @@ def form_context(
         "no_model": _without_model(request.workspace, state, agent),
         "agent": agent,
         "apps": apps_offered(request.workspace, state),
+        "talk": conversation_of(routine, now, request.user.zone) if routine else None,
         "focus": _focus(request, state),
         "where": roster.machine(state.machine),
         "written": request.POST.get("written", ""),

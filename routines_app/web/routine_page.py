@@ -25,6 +25,7 @@ from routines_app.rules.money import dollars
 from routines_app.web.access import WorkspaceRequest, in_workspace
 from routines_app.web.cold import about, back_words
 from routines_app.web.coming import next_five, place_of
+from routines_app.web.conversation import conversation_of
 from routines_app.web.dates import moment_words
 from routines_app.web.failures import IN_A_ROW, Failure, counts, failure_of, failures_before
 from routines_app.web.history import (
@@ -177,6 +178,7 @@ def _around(routine: Routine, newest: list[Run], now: datetime, zone: str) -> di
         "fires": next_five(routine.schedule, now, zone) if routine.enabled else [],
         "place": place_of(routine.schedule),
         "memory": read_memory(routine),
+        "talk": conversation_of(routine, now, zone),
         "file_href": memory_link(routine),
         "rules": _rules(routine),
     }

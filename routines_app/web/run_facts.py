@@ -12,6 +12,7 @@ from routines_app.producers import asked_by
 from routines_app.rules.money import dollars, took
 from routines_app.rules.said import rounded
 from routines_app.rules.status import Shape
+from routines_app.rules.talk import runs_words, tokens_words
 from routines_app.web.dates import clock_time, moment_words
 from routines_app.web.run_words import is_over, shape_of
 from routines_app.web.sentence import figures
@@ -70,9 +71,7 @@ def run_facts(run: Run, told: str, streak: int, now: datetime, zone: str) -> lis
     if not called:
         pairs.append(("Model", _model(run, snapshot)))
     pairs.append(("Machine", str(snapshot.get("machine") or run.machine or "")))
-    if snapshot.get("conversation"):
-        kept = snapshot["conversation"] == "continued"
-        pairs.append(("Conversation", "Continued" if kept else "Fresh"))
+    pairs.append(("Conversation", _conversation(snapshot)))
     if run.version:
         pairs.append(("Definition", _definition(run, now, zone)))
     if shape_of(run) is Shape.RING:
@@ -90,6 +89,22 @@ def _picked(snapshot: dict[str, object]) -> str:
     """Who picked the agent, where the routine named nobody."""
     by, because = snapshot.get("picked_by"), snapshot.get("picked_because")
     return f", picked by {by}: {because}" if by and because else ""
+
+
+def _conversation(snapshot: dict[str, object]) -> str:
+    """Whether it began with what earlier runs said, and how much that was."""
+    if not snapshot.get("conversation"):
+        return ""
+    if snapshot["conversation"] != "continued":
+        return "Fresh"
+    noted = snapshot.get("talk")
+    if not isinstance(noted, dict):
+        return "Continued"
+    if noted.get("anew_by"):
+        return f"Continued, started anew by {noted['anew_by']}"
+    if not noted["runs"]:
+        return "Continued, from here on"
+    return f"Continued, {runs_words(noted['runs'])}, {tokens_words(noted['size'])}"
 
 
 def _definition(run: Run, now: datetime, zone: str) -> str:
@@ -141,5 +156,5 @@ def _model(run: Run, snapshot: dict[str, object]) -> str:
         return ""
     if not run.requests:
         return str(name)
-    read = run.input_tokens + run.cached_tokens
-    return f"{name}, {dollars(run.spent)} for {read:,} tokens read, {run.output_tokens:,} written"
+    read, written = run.input_tokens, run.output_tokens  # what came from a cache was read too
+    return f"{name}, {dollars(run.spent)} for {read:,} tokens read, {written:,} written"

@@ -4,6 +4,7 @@ from django.urls import path
 from django.urls.resolvers import URLPattern
 
 from routines_app.web import (
+    conversation_anew,
     form_try,
     routine_form,
     routine_list,
@@ -28,6 +29,7 @@ urlpatterns: list[URLPattern] = [
     path("<slug:slug>/run/", routine_page.run_now, name="run_now"),
     path("<slug:slug>/on/", routine_switch.switch_on, name="routine_turn_on"),
     path("<slug:slug>/off/", routine_switch.switch_off, name="routine_turn_off"),
+    path("<slug:slug>/anew/", conversation_anew.conversation_anew, name="conversation_anew"),
     path("<slug:slug>/versions/", routine_versions.versions, name="routine_versions"),
     path("<slug:slug>/delete/", routine_versions.delete, name="routine_delete"),
     path("<slug:slug>/runs/<int:number>/", run_page.run_page, name="run"),

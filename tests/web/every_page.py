@@ -122,6 +122,7 @@ ACTS = {
     "run_now",
     "routine_turn_on",
     "routine_turn_off",
+    "conversation_anew",
     "run_tell_again",
     "run_check_back",
     "check_try",

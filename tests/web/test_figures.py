@@ -308,7 +308,7 @@ def test_each_kind_of_run_says_what_its_rows_say(guest: Client, library: Workspa
         )
         spent, seconds, ours, began, read, written, requests = sql(
             "SELECT spent, extract(epoch FROM finished_at - waking_at), cause = 'ours', "
-            "effects_begun_at IS NOT NULL, input_tokens + cached_tokens, output_tokens, requests "
+            "effects_begun_at IS NOT NULL, input_tokens, output_tokens, requests "
             "FROM routines_app_run WHERE id = %s",
             run.pk,
         )

@@ -1,0 +1,42 @@
+"""A routine's conversation as its pages tell of it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import median_low
+
+from routines_app.models import Conversation, Routine
+from routines_app.rules.money import dollars
+from routines_app.rules.talk import MOST_BYTES, MOST_RUNS, runs_words, tokens_words
+from routines_app.web.dates import moment_words
+
+_LAST = 10  # runs whose median says what the conversation adds
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a page says of a conversation: its size, what it adds to a run, who began it anew."""
+
+    size: str
+    adds: str
+    anew: str
+    bounds: str = f"{runs_words(MOST_RUNS)} or {tokens_words(MOST_BYTES)}"
+
+
+def conversation_of(routine: Routine, now: datetime, zone: str) -> Told | None:
+    """What is said of a routine's conversation; None where it keeps none and has none left."""
+    kept = Conversation.objects.filter(pk=routine.pk).select_related("anew_by").first()
+    turns: list[tuple[int, int]] = []
+    if kept is not None:
+        turns = list(kept.turns.order_by("number").values_list("size", "reread"))
+    if not turns and routine.conversation != "continued":
+        return None
+    added = [reread for _, reread in turns[-_LAST:] if reread]
+    anew = ""
+    if kept is not None and kept.anew_at is not None:
+        anew = f"by {kept.anew_by or 'somebody'} {moment_words(kept.anew_at, now, zone)}"
+    size = sum(each for each, _ in turns)
+    return Told(
+        size=f"{runs_words(len(turns))}, {tokens_words(size)}" if turns else "",
+        adds=dollars(median_low(added)) if added else "",
+        anew=anew,
+    )
