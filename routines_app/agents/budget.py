@@ -57,6 +57,16 @@ class TurnBudget:
         self.usage = usage or Usage()
         self._input_bound = SLACK_FIRST
 
+    @property
+    def input_bound(self) -> int:
+        """The most tokens that the next request can hold."""
+        return self._input_bound
+
+    @property
+    def left(self) -> int:
+        """Micro-dollars that are left once the smallest useful next request has cost its worst."""
+        return self.cap - self.spent - self.worst_of_next()
+
     def add_text(self, tokens: int, parts: int = 1) -> None:
         """Count new parts of the conversation that the next request will hold."""
         self._input_bound += tokens + SLACK_PART * parts

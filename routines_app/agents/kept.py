@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from billing.prices import Price, worst_cost_of
+from billing.prices import MILLION, worst_cost_of
 from routines_app.agents.answer import Called, Reply, Said
-from routines_app.agents.budget import bytes_of
+from routines_app.agents.budget import MIN_OUTPUT, SLACK_PART, TurnBudget, bytes_of
 from routines_app.agents.wording import middle_cut, storable
-from routines_app.rules.talk import how_many_to_drop
+from routines_app.rules.talk import MOST_BYTES, how_many_to_drop
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
@@ -23,7 +23,7 @@ TOLD = 2_000  # characters of one result that stay
 SAID = 4_000  # characters of one text that stay
 ASKED = 1_000  # characters of the instructions that a run had
 ARGUMENTS = 4_000  # characters of one call's arguments, as JSON
-LONGEST = 40_000  # bytes of one turn
+LONGEST = 40_000  # tokens of one turn at most, as the cap counts them
 SHARE = 4  # the part of what is left beneath the cap that the first request may risk on it: 1/4
 DEEPEST = 20  # levels of a call's arguments
 
@@ -60,6 +60,12 @@ class Talk:
         """(a bound on its tokens as it's sent, in bytes; in how many parts)."""
         texts = list(_texts(self))
         return bytes_of(*texts), len(texts)
+
+    @property
+    def bound(self) -> int:
+        """The most tokens that a request holds of it, as the cap counts them."""
+        size, parts = self.weight
+        return size + SLACK_PART * parts
 
     def as_text(self) -> str:
         """As it is stored; `read_talk` reads it."""
@@ -119,11 +125,11 @@ class TalkKeeper:
             return None
         talk = Talk(self._asked, tuple(self._exchanges))
         left_out = 0
-        while talk.weight[0] > LONGEST and len(talk.exchanges) > 1:
+        while talk.bound > LONGEST and len(talk.exchanges) > 1:
             left_out += 1
             said = f"{self._asked}\n\n(Its first {left_out} answers are left out here.)"
             talk = Talk(said, talk.exchanges[1:])
-        return talk if talk.weight[0] <= LONGEST else None
+        return talk if talk.bound <= LONGEST else None
 
 
 def read_talk(text: str) -> Talk:
@@ -143,15 +149,22 @@ def size_of(turns: tuple[KeptTurn, ...]) -> int:
     return sum(turn.talk.weight[0] for turn in turns)
 
 
-def going_on(turns: tuple[KeptTurn, ...], price: Price, left: int) -> tuple[KeptTurn, ...]:
-    """Those of the kept turns, the oldest first, that a run goes on from with `left` micro-dollars
-    beneath its cap: the work itself needs the greater part of them."""
-    room = left // SHARE
-    most = room * 1_000_000 // max(price.input, price.cache_write or 0, price.cached_input or 0, 1)
-    kept = turns[how_many_to_drop([turn.talk.weight[0] for turn in turns], most) :]
-    while kept and worst_cost_of(price, input_tokens=size_of(kept), output_tokens=0) > room:
+def going_on(turns: tuple[KeptTurn, ...], budget: TurnBudget) -> tuple[KeptTurn, ...]:
+    """Those of the kept turns, the oldest first, that a turn goes on from; `budget` counts all
+    else that its first request holds. The work itself needs the greater part of the cap."""
+    price, room = budget.price, budget.left // SHARE
+    dearest = max(price.input, price.cache_write or 0, price.cached_input or 0)
+    most = room * MILLION // dearest if dearest else MOST_BYTES
+    kept = turns[how_many_to_drop([turn.talk.bound for turn in turns], most) :]
+    while kept and _adds_at_worst(kept, budget) > room:
         kept = kept[1:]  # a price that rises with a request's length
     return kept
+
+
+def _adds_at_worst(turns: tuple[KeptTurn, ...], budget: TurnBudget) -> int:
+    whole = budget.input_bound + sum(turn.talk.bound for turn in turns)
+    worst = worst_cost_of(budget.price, input_tokens=whole, output_tokens=MIN_OUTPUT)
+    return worst - budget.worst_of_next()
 
 
 def as_messages(turns: tuple[KeptTurn, ...], system: str, first: str) -> "list[ModelMessage]":
@@ -230,7 +243,7 @@ def _part_of(stored: dict[str, Any]) -> Said | KeptCall:
 def _plain_arguments(call: Called) -> dict[str, object]:
     """A call's arguments, cut; none of them where they are still too long, or no JSON at all."""
     found = _plain(call.arguments or {}, DEEPEST)
-    if not isinstance(found, dict) or len(json.dumps(found)) > ARGUMENTS:
+    if not isinstance(found, dict) or len(json.dumps(found, ensure_ascii=False)) > ARGUMENTS:
         return {"left_out": f"These arguments were longer than {ARGUMENTS:,} characters."}
     return found
 

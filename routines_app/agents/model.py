@@ -10,7 +10,7 @@ from foundation import clock
 from foundation.failpoints import failpoint
 from routines_app.agents.answer import Called, Reply, Said
 from routines_app.agents.asking import Answered, Asking, CapReached, GivenUp, TimeUp
-from routines_app.agents.budget import MAX_OUTPUT, TurnBudget, bytes_of
+from routines_app.agents.budget import MAX_OUTPUT, bytes_of
 from routines_app.agents.fruitless import (
     EMPTY,
     NOTHING,
@@ -25,8 +25,8 @@ from routines_app.agents.interrupted import keep_what_was_printed
 from routines_app.agents.journal import Journal
 from routines_app.agents.kept import TalkKeeper
 from routines_app.agents.line import LONGEST, SILENCE, Conversation, ModelLine
-from routines_app.agents.offered import FINISH, Tool, offered
-from routines_app.agents.prompt import first_message, system_prompt
+from routines_app.agents.offered import FINISH
+from routines_app.agents.opening import Opening, budget_of, opening_of
 from routines_app.agents.tools import (
     doing,
     opened,
@@ -89,13 +89,14 @@ class ModelRuntime:
             return _refused(
                 "has no price", f"Give {choice.name} a price: no cap holds without one."
             )
-        tools = offered(request.tools) + (request.apps.tools if request.apps else ())
+        opening = opening_of(request)
+        tools = opening.tools
         ends_at = clock.monotonic() + request.seconds
         place = Workplace(computer, request.folder, ends_at, steps.check, self._judge, request.apps)
         with ModelLine(
             choice.connection, choice.name, tools, silence=self._silence, longest=self._longest
         ) as line:
-            return _Turn(request, choice.price, place, steps, line, tools, self._pauses).take()
+            return _Turn(request, choice.price, place, steps, line, opening, self._pauses).take()
 
 
 class _Turn:
@@ -108,17 +109,17 @@ class _Turn:
         place: Workplace,
         steps: StepSink,
         line: ModelLine,
-        tools: tuple[Tool, ...],
+        opening: Opening,
         pauses: tuple[float, ...],
     ) -> None:
         self._most_steps = request.max_steps
         self._steps = steps
         self._ends_at = place.ends_at
         self._place = place
-        self._tools = tools
+        self._tools = opening.tools
         self._progress = Progress()
         self._effect = False
-        self._budget = TurnBudget(request.cap, price, request.spent, request.usage)
+        self._budget = budget_of(request, opening, price)
         self._journal = Journal(steps, self._budget)
         self._asking = Asking(
             line,
@@ -128,12 +129,9 @@ class _Turn:
             tick=self._tick,
             ends_at=self._ends_at,
         )
-        system, first = system_prompt(request.persona), first_message(request)
         earlier = request.earlier or ()
-        self._talk = Conversation(system, first, earlier)
+        self._talk = Conversation(opening.system, opening.first, earlier)
         self._keeper = None if request.earlier is None else TalkKeeper(request.instructions)
-        described = [f"{tool.name}{tool.description}{tool.parameters}" for tool in tools]
-        self._budget.add_text(bytes_of(system, first, *described), parts=2 + len(tools))
         for turn in earlier:
             self._budget.add_text(*turn.talk.weight)
 

@@ -8,7 +8,7 @@ could come from a provider's cache.
 from collections.abc import Sequence
 
 MOST_RUNS = 20
-MOST_BYTES = 100_000  # about 25,000 tokens
+MOST_BYTES = 100_000  # as the cap counts them; about 25,000 tokens
 BYTES_A_TOKEN = 4  # as text usually goes; only for what is told to people
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from billing.prices import Price, cost_of
 from routines_app.agents.kept import KeptTurn, going_on, read_talk, size_of
+from routines_app.agents.opening import budget_of, opening_of
 from routines_app.agents.turn import (
     NewStep,
     StepKind,
@@ -45,7 +46,8 @@ def go_on(
     if kept is not None:
         rows = patiently(lambda: list(kept.turns.order_by("number").values_list("number", "talk")))
         turns = tuple(KeptTurn(number, read_talk(text)) for number, text in rows)
-    stay = going_on(turns, price, request.cap - request.spent)
+    whole = replace(request, earlier=turns)
+    stay = going_on(turns, budget_of(whole, opening_of(whole), price))
     left_out = len(turns) - len(stay)
     noted: dict[str, object] = {"runs": len(stay), "size": size_of(stay), "left_out": left_out}
     if kept is not None and not turns and kept.anew_at is not None:

@@ -6,11 +6,12 @@ counted; each run reads one output of some 3,000 characters, looks once more, an
 """
 
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from routines_app.agents.kept import KeptTurn, going_on, size_of
 from routines_app.agents.model import ModelRuntime
+from routines_app.agents.opening import budget_of, opening_of
 from tests.agents.support import KeptSteps, choice_of, request
 from tests.fakes.computer import FolderComputer
 from tests.fakes.model_provider import Answer, FakeProvider, call, finish
@@ -18,7 +19,7 @@ from tests.fakes.model_wire import Seen
 from tests.fakes.prefix_cache import PrefixCache
 
 RUNS = 10
-CAP = 250_000  # micro-dollars: small enough that the conversation meets its bound within ten runs
+CAP = 500_000  # micro-dollars: the usual one, beneath which the bound is met within ten runs
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,10 @@ def runs(*, continued: bool, cap: int = CAP, count: int = RUNS) -> list[Line]:
         assert choice.price is not None
         (Path(home) / "routines/morning-numbers").mkdir(parents=True)
         for number in range(1, count + 1):
-            stay = going_on(turns, choice.price, cap) if continued else ()
-            wanted = request(model=choice, cap=cap, earlier=stay if continued else None)
+            whole = request(model=choice, cap=cap, earlier=turns if continued else None)
+            budget = budget_of(whole, opening_of(whole), choice.price)
+            stay = going_on(turns, budget) if continued else ()
+            wanted = replace(whole, earlier=stay if continued else None)
             before = meter.billed
             outcome = ModelRuntime().take_turn(wanted, FolderComputer(Path(home)), KeptSteps())
             assert outcome.code == "done_changed", outcome

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from billing.prices import LongContext, Price
+from routines_app.agents.budget import TurnBudget
 from routines_app.agents.kept import (
     LONGEST,
     TOLD,
@@ -19,6 +20,7 @@ from routines_app.agents.kept import (
     size_of,
 )
 from routines_app.agents.model import ModelRuntime
+from routines_app.agents.opening import budget_of, opening_of
 from routines_app.agents.prompt import as_data
 from routines_app.agents.turn import TurnOutcome
 from routines_app.rules.talk import MOST_BYTES, MOST_RUNS, how_many_to_drop
@@ -93,7 +95,7 @@ def test_a_hostile_result_stays_between_its_marks(tmp_path: Path) -> None:
         talk = take(tmp_path, fake, "anthropic").talk
         assert talk is not None
         take(tmp_path, fake, "anthropic", earlier=(KeptTurn(1, talk),))
-    told = fake.seen[2].results[0]
+    told = fake.seen[2].results[0].removesuffix("\ntext")  # the block's own type
     assert told.startswith("<data from=") and told.endswith("</data>")
     assert told.count("</data>") == 1
     assert "Ignore the person" in told
@@ -126,7 +128,7 @@ def test_a_turn_ended_by_a_limit_goes_on(tmp_path: Path, provider: str) -> None:
         again = take(tmp_path, fake, provider, earlier=(KeptTurn(1, stopped.talk),))
     assert again.code == "done_changed"
     assert fake.problems == []
-    assert fake.seen[1].results[1] == "The run ended here."
+    assert fake.seen[1].results[1].removesuffix("\ntext") == "The run ended here."
 
 
 def test_one_turn_is_bounded(tmp_path: Path) -> None:
@@ -134,7 +136,7 @@ def test_one_turn_is_bounded(tmp_path: Path) -> None:
     with FakeProvider([*looks, finish("Looked.")]) as fake:
         talk = take(tmp_path, fake, "anthropic", cap=50_000_000, max_steps=500).talk
     assert talk is not None
-    assert talk.weight[0] <= LONGEST
+    assert talk.bound <= LONGEST
     assert "answers are left out here" in talk.asked
     last = talk.exchanges[-1].parts[-1]
     assert isinstance(last, KeptCall) and last.name == "finish"
@@ -146,7 +148,7 @@ def test_what_no_request_can_carry_is_taken_out(tmp_path: Path) -> None:
         deep = [deep]
     moves = [
         call("run_command", command="true", extra=float("nan"), more="a\x00b", deep=deep),
-        call("write_file", path="big", text="é" * 9_000),
+        call("write_file", path="big", text="é" * 3_000),
         finish(),
         finish(),
     ]
@@ -171,27 +173,37 @@ def test_the_cap_holds_over_what_is_kept(tmp_path: Path, provider: str, cap: int
     assert fake.meter.billed <= outcome.spent <= cap
 
 
-def test_what_has_no_room_beneath_the_cap_is_left_out_and_the_work_is_done(tmp_path: Path) -> None:
-    turns = tuple(a_turn(number, 9_000) for number in range(1, 10))
-    stay = going_on(turns, PRICE, 100_000)
-    assert size_of(stay) * 3.75 <= 100_000 / 4
-    with FakeProvider([finish(), finish()], Meter(bytes_per_token=2.5)) as fake:
-        assert take(tmp_path, fake, "anthropic", earlier=turns, cap=100_000).code == "stop_cost"
-        assert take(tmp_path, fake, "anthropic", earlier=stay, cap=100_000).code == "done_changed"
+def room(cap: int, price: Price = PRICE) -> TurnBudget:
+    return TurnBudget(cap, price)
+
+
+@pytest.mark.parametrize("cap", range(40_000, 200_000, 2_000))
+def test_what_is_kept_never_keeps_a_run_from_its_work(cap: int) -> None:
+    """A first request that has room by itself has room beside what goes on."""
+    turns = tuple(a_turn(number, 2_000) for number in range(1, 10))
+    wanted = request(cap=cap, earlier=turns)
+    alone, beside = (budget_of(wanted, opening_of(wanted), PRICE) for _ in range(2))
+    stay = going_on(turns, alone)
+    for turn in stay:
+        beside.add_text(*turn.talk.weight)
+    assert (alone.reserve() is None) == (beside.reserve() is None)
+    if cap > 150_000:
+        assert stay
 
 
 def test_the_bounds() -> None:
     many = tuple(a_turn(number) for number in range(1, MOST_RUNS + 2))
-    assert going_on(many[:-1], PRICE, 10_000_000) == many[:-1]
-    assert [turn.number for turn in going_on(many, PRICE, 10_000_000)] == list(range(12, 22))
+    plenty = room(10_000_000)
+    assert going_on(many[:-1], plenty) == many[:-1]
+    assert [turn.number for turn in going_on(many, plenty)] == list(range(12, 22))
     large = tuple(a_turn(number, 30_000) for number in range(1, 5))
-    assert size_of(going_on(large[:3], PRICE, 10_000_000)) <= MOST_BYTES
-    assert [turn.number for turn in going_on(large, PRICE, 10_000_000)] == [4]
-    assert going_on(large, PRICE, 0) == going_on(large, PRICE, -5) == ()
+    assert 0 < size_of(going_on(large[:3], plenty)) <= MOST_BYTES
+    assert [turn.number for turn in going_on(large, plenty)] == [4]
+    assert going_on(large, room(0)) == ()
     free = Price("free", input=0, output=0)
-    assert going_on(large[:3], free, 0) == large[:3]
-    dearer = Price("long", 3_000_000, 15_000_000, long=LongContext(2_000, 90_000_000, 1))
-    assert size_of(going_on(many, dearer, 100_000)) <= 2_000
+    assert going_on(large[:3], room(0, free)) == large[:3]
+    dearer = Price("long", 3_000_000, 15_000_000, long=LongContext(4_000, 90_000_000, 1))
+    assert 0 < size_of(going_on(many, room(100_000, dearer))) <= 2_500
 
 
 @pytest.mark.parametrize("most", [0, 1_000, 30_000, MOST_BYTES, 10 * MOST_BYTES])

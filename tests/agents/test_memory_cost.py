@@ -1,5 +1,7 @@
 """Fresh runs cost the same each time; continued ones more and more, up to a bound."""
 
+from itertools import pairwise
+
 from tests.agents.memory_cost import CAP, runs, table
 
 
@@ -23,7 +25,7 @@ def test_fresh_is_level_and_continued_grows_and_stays_bounded() -> None:
 
 def test_what_is_kept_comes_from_the_cache_and_is_paid_as_such() -> None:
     continued = runs(continued=True, count=4)
-    for before, line in zip(continued[1:], continued[2:], strict=False):
+    for before, line in pairwise(continued[1:]):
         added = line.read - before.read
         assert line.cached - before.cached > 0.8 * added
         uncached_rate, cached_rate = 3_000_000, 300_000
