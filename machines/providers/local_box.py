@@ -91,7 +91,7 @@ def start(box: Box, argv: Sequence[str], cwd: str, env: Mapping[str, str], stdin
     uid = os.geteuid() if box.uid is None else box.uid
     if uid == 0:
         raise ProviderUnavailable("A local machine can't run as root. Give it a uid of its own.")
-    folder, prefix, user = _reached(box)
+    folder, prefix = _reached(box)
     files: list[int] = []
     gate, gate_inside = socket.socketpair()
     status, status_inside = os.pipe()
@@ -111,9 +111,6 @@ def start(box: Box, argv: Sequence[str], cwd: str, env: Mapping[str, str], stdin
             cwd="/",
             env={},
             pass_fds=files,
-            user=user,
-            group=user,
-            extra_groups=None if user is None else [],
             umask=0o022,
             start_new_session=True,  # Ctrl-C is for us: we end our commands in our own time
         )
@@ -145,24 +142,31 @@ def _nul_separated(options: Sequence[str]) -> bytes:
     return b"".join(os.fsencode(option) + b"\0" for option in options)
 
 
-def _reached(box: Box) -> tuple[Path, list[str], int | None]:
-    """Where the box's uid finds the folder, what to put before bubblewrap, and as whom to start.
+def _reached(box: Box) -> tuple[Path, list[str]]:
+    """Where the box's uid finds the folder, and what goes before bubblewrap to run it as that uid.
+
+    `setpriv` drops to it, and not Popen's own `user`: with that, Python has to copy its whole
+    process for a start, which takes longer than the start itself.
 
     A folder below one that is closed to others (such as /root) is out of reach for the uid that
     owns the machine. Then root binds it to a place within reach, in a mount namespace that only
     this box has, and drops to the uid there.
     """
-    if box.uid is None or _open_to(box.folder, box.uid):
-        return box.folder, [], box.uid
+    if box.uid is None:
+        return box.folder, []
+    drop = [
+        shutil.which("setpriv") or "setpriv", f"--reuid={box.uid}", f"--regid={box.uid}",
+        "--clear-groups", "--inh-caps=-all", "--no-new-privs", "--",
+    ]  # fmt: skip
+    if _open_to(box.folder, box.uid):
+        return box.folder, drop
     place = "/mnt" if Path("/mnt").is_dir() else "/tmp"
     bind = 'PATH=/usr/sbin:/usr/bin:/sbin:/bin; mount --bind -- "$1" "$2" && shift 2 && exec "$@"'
     prefix = [
         shutil.which("unshare") or "unshare", "--mount", "--propagation", "private", "--",
-        "/bin/sh", "-c", bind, "sh", str(box.folder), place,
-        "setpriv", f"--reuid={box.uid}", f"--regid={box.uid}", "--clear-groups",
-        "--inh-caps=-all", "--no-new-privs", "--",
+        "/bin/sh", "-c", bind, "sh", str(box.folder), place, *drop,
     ]  # fmt: skip
-    return Path(place), prefix, None
+    return Path(place), prefix
 
 
 def _open_to(folder: Path, uid: int) -> bool:

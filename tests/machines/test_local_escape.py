@@ -606,7 +606,7 @@ def test_a_sandbox_that_can_t_be_made_is_an_error_and_the_machine_is_free_again(
             ran(provider, machine, "true")
         patched.setattr("machines.providers.local_box._ETC", ("../no-such\nplace",))
         patched.setattr("machines.providers.local_box._bubblewrap", lambda: "/no/such/bwrap")
-        with pytest.raises(ProviderUnavailable, match="couldn't be started"):
+        with pytest.raises(ProviderUnavailable, match="/no/such/bwrap"):
             ran(provider, machine, "true")
     assert ran(provider, machine, "true")[0] == Exit(0, "exit")
 
