@@ -2,16 +2,19 @@
 
 from collections.abc import Iterator
 from typing import Any
+from uuid import uuid4
 
 import pytest
+from django.db import connection
 
 from accounts.models import Workspace
+from foundation import clock, database_clock
 from foundation.crypto import encrypt
 from machines import access
 from routines_app.configure.conversation import start_anew
 from routines_app.configure.delete import delete_routine
 from routines_app.fires import FireRequest, request_fires
-from routines_app.models import Conversation, ConversationTurn, ModelKey, Routine, Run
+from routines_app.models import Conversation, ConversationTurn, Fire, ModelKey, Routine, Run
 from routines_app.rules.status import RunStatus
 from routines_app.runner.run_fire import take_fire
 from tests.factories import make_agent, make_machine, make_routine, make_workspace, owner_of
@@ -135,8 +138,6 @@ def test_a_run_that_is_stopped_leaves_nothing(harbour: Workspace, fake: FakeProv
     routine = continued(harbour)
 
     def stop() -> None:
-        from foundation import clock
-
         Run.objects.filter(routine=routine).update(stop_asked_at=clock.now())
         fake.closing.wait(3)
 
@@ -187,17 +188,12 @@ def test_deleting_the_routine_forgets_its_conversation(
 
 
 def test_a_lost_claim_leaves_nothing(harbour: Workspace, fake: FakeProvider) -> None:
-    from foundation import database_clock
-    from routines_app.models import Fire
-
     routine = continued(harbour)
     now = database_clock.now()
     request_fires([FireRequest(routine.pk, "timer", "one", now, scheduled=True)], now)
     run = Run.objects.get(routine=routine)
 
     def lose() -> None:
-        from uuid import uuid4
-
         Fire.objects.filter(pk=run.fire_id).update(claim_token=uuid4())
 
     fake.script = lambda seen: Held(lambda: _beside(lose), finish("Late."))
@@ -209,8 +205,6 @@ def test_a_lost_claim_leaves_nothing(harbour: Workspace, fake: FakeProvider) -> 
 
 def _beside(act: Any) -> None:
     """Do it on the provider's thread, whose database connection is closed again."""
-    from django.db import connection
-
     try:
         act()
     finally:

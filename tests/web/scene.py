@@ -17,7 +17,7 @@ from machines.lifecycle import MachineState
 from routines_app.agents.turn import StepKind
 from routines_app.configure.content import content_of
 from routines_app.configure.workspace import furnish
-from routines_app.models import ModelKey, Notice, Routine
+from routines_app.models import Conversation, ModelKey, Notice, Routine
 from routines_app.rules.status import RunStatus
 from tests.factories import (
     make_app,
@@ -125,6 +125,9 @@ def _routines(harbour: Workspace) -> None:
         make_step(run, StepKind.RAN, "make test", content="ok\n", at=at)
         if status.failed:
             Notice.objects.create(workspace=harbour, routine=brief, run=run, needs_someone=True)
+    kept = Conversation.objects.create(routine=brief, anew_at=now, anew_by=brief.owner)
+    kept.turns.create(run=brief.runs.earliest("number"), number=1, talk="{}", size=9_000, reread=9)
+    Routine.objects.filter(pk=brief.pk).update(conversation="continued")
     routine("Never")
     make_run(routine("Gone", enabled=False, deleted_at=now, off_by=brief.owner), at=now)
     stuck = routine("Stuck", enabled=False, off_reason="failures", off_at=now)
