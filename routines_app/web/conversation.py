@@ -5,7 +5,7 @@ from datetime import datetime
 from statistics import median_low
 
 from routines_app.models import Conversation, Routine
-from routines_app.rules.money import dollars
+from routines_app.rules.money import CENT, dollars
 from routines_app.rules.talk import MOST_BYTES, MOST_RUNS, runs_words, tokens_words
 from routines_app.web.dates import moment_words
 
@@ -37,6 +37,10 @@ def conversation_of(routine: Routine, now: datetime, zone: str) -> Told | None:
     size = sum(each for each, _ in turns)
     return Told(
         size=f"{runs_words(len(turns))}, {tokens_words(size)}" if turns else "",
-        adds=dollars(median_low(added)) if added else "",
+        adds=_about(median_low(added)) if added else "",
         anew=anew,
     )
+
+
+def _about(micro: int) -> str:
+    return "less than a cent" if micro < CENT else f"about {dollars(micro)}"
