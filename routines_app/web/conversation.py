@@ -24,7 +24,7 @@ class Told:
 
 def conversation_of(routine: Routine, now: datetime, zone: str) -> Told | None:
     """What is said of a routine's conversation; None where it keeps none and has none left."""
-    kept = Conversation.objects.filter(pk=routine.pk).select_related("anew_by").first()
+    kept: Conversation | None = getattr(routine, "talk", None)
     turns: list[tuple[int, int]] = []
     if kept is not None:
         turns = list(kept.turns.order_by("number").values_list("size", "reread"))

@@ -64,7 +64,7 @@ def find_routine(request: WorkspaceRequest, slug: str) -> Routine:
     """This workspace's routine. Raises Http404 when there is none."""
     return get_object_or_404(
         Routine.objects.present().select_related(
-            "workspace", "agent", "machine", "off_by", "totals", "owner"
+            "workspace", "agent", "machine", "off_by", "totals", "owner", "talk__anew_by"
         ),
         workspace=request.workspace,
         slug=slug,
