@@ -8,7 +8,7 @@ from django.urls.exceptions import NoReverseMatch
 
 from routines_app.management.demo import cast
 from routines_app.management.demo.place import EMPTY, FULL
-from routines_app.models import Agent, ModelKey, Routine, Run
+from routines_app.models import Agent, Connector, ModelKey, Routine, Run
 from routines_app.rules.status import RunStatus
 from tests.pictures.shown import Shown
 
@@ -109,6 +109,10 @@ def _arguments(name: str, parts: set[str]) -> dict[str, object] | None:
     }
     if name == "deleted_routine":
         known["slug"] = Routine.objects.get(workspace__slug=FULL.slug, name=cast.LAPTOPS.name).slug
+    if name.startswith("app_") and "key" in parts:
+        known["key"] = Connector.objects.get(workspace__slug=FULL.slug).key
+    if name == "agent_version":
+        known["number"] = 1
     if name.startswith("agent") and "slug" in parts:
         known["slug"] = Agent.objects.filter(workspace__slug=FULL.slug, slug="reader").get().slug
     if not parts <= known.keys():

@@ -18,7 +18,16 @@ from routines_app.admission.machine_care import stored_at
 from routines_app.configure.workspace import furnish
 from routines_app.management.demo.cast import DESK, HIRES, MACHINES, WEEKS
 from routines_app.management.demo.hand import Hand
-from routines_app.models import Agent, AgentVersion, Fire, ModelKey, Routine, Run
+from routines_app.models import (
+    Agent,
+    AgentVersion,
+    Connector,
+    ConnectorState,
+    Fire,
+    ModelKey,
+    Routine,
+    Run,
+)
 from routines_app.rules.roster import Tier, tools_of
 
 OURS = UUID("0d2b6f0e-52e1-4c1b-9f0c-2f6a7a0c1833")
@@ -129,6 +138,24 @@ def staff(workspace: Workspace, guest: User, colleague: User, hand: Hand, born: 
         test_answer="house-model answered in 0.8s, one request, <$0.01",
         tested_at=born + timedelta(hours=4),
     )
+    Connector.objects.create(
+        workspace=workspace,
+        name="Catalogue",
+        slug="catalogue",
+        address="http://localhost:9/mcp",  # leads nowhere, and no routine uses it
+        tools=[
+            _tool("find_title", "Find titles by words of theirs.", changes=False),
+            _tool("reserve", "Reserve a copy for a reader.", changes=True),
+        ],
+        state=ConnectorState.CONNECTED,
+        checked_at=born + timedelta(hours=5),
+        added_by=guest,
+    )
+
+
+def _tool(name: str, description: str, *, changes: bool) -> dict[str, object]:
+    schema = {"type": "object", "properties": {}}
+    return {"name": name, "description": description, "schema": schema, "changes": changes}
 
 
 def works_now(workspace: Workspace) -> bool:
