@@ -17,6 +17,7 @@ from routines_app.rules import zones
 from routines_app.rules.said import rounded
 from routines_app.rules.schedule import next_occurrence
 from routines_app.rules.status import RunStatus, Shape
+from routines_app.rules.terminal import without_escapes
 from routines_app.web import run_beside as beside
 from routines_app.web.access import WorkspaceRequest
 from routines_app.web.acts import ActLink
@@ -37,7 +38,6 @@ from routines_app.web.run_past import PastRun, past_of, streak_at, usual_quiet
 from routines_app.web.run_told import tellings
 from routines_app.web.run_words import is_over, said_status, sentence_for, shape_of
 from routines_app.web.sentence import figures
-from routines_app.web.terminal import without_escapes
 from routines_app.web.transcript import at_now, closing, tally, transcript
 
 

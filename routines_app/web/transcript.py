@@ -10,9 +10,9 @@ from routines_app.agents.turn import StepKind
 from routines_app.models import Run, Step
 from routines_app.rules.money import dollars, took
 from routines_app.rules.status import RunStatus
+from routines_app.rules.terminal import without_escapes
 from routines_app.web.dates import clock_time
 from routines_app.web.templatetags.words import size
-from routines_app.web.terminal import without_escapes
 
 # What a step that is open is called, and one whose end nobody knows.
 _AT_IT = {

@@ -94,6 +94,7 @@ class BrokenComputer:
         cwd: str,
         timeout: float,
         check: Callable[[], None],
+        heard: Callable[[bytes], None] | None = None,
         max_output: int = 200_000,
     ) -> CommandResult:
         raise self.error

@@ -5,7 +5,7 @@ from django.test import Client
 
 from accounts.models import Workspace
 from routines_app.agents.turn import StepKind
-from routines_app.web.terminal import without_escapes
+from routines_app.rules.terminal import without_escapes
 from tests.factories import make_routine, make_run, make_step
 
 
