@@ -133,7 +133,7 @@ def test_a_live_page_asks_for_what_came_after_its_last_step(
     assert 'hx-swap-oob="beforeend:#steps"' in part
     assert 'id="step-2"' in part and 'id="step-1"' not in part
     assert 'name="after" value="2"' in part
-    for moving in ("chip", "now", "track", "meters", "at-now", "after"):
+    for moving in ("chip", "now", "track", "meters", "at-now", "this-run", "after"):
         assert re.search(rf'id="{moving}"[^>]* hx-swap-oob="true"', part), moving
     address = "/w/harbour/routines/brief/runs/1/?after=2"
     assert "beforeend" not in browser_of_owner.get(address, headers=LIVE).content.decode()
