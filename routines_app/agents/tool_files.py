@@ -30,11 +30,13 @@ _PASSED_OVER = (".git", "node_modules", ".venv", "__pycache__")
 def run_command(arguments: dict[str, object], place: Workplace) -> Done:
     command = text_of(arguments, "command")
     seconds = seconds_of(arguments, COMMAND_SECONDS, MOST_COMMAND_SECONDS)
+    live = place.live_output()
     result = place.computer.run(
         ["bash", "-c", command],
         cwd=place.folder,
         timeout=max(min(seconds, _left(place)), 0.1),
-        check=place.check,
+        check=live.check,
+        heard=live.heard,
     )
     facts: dict[str, object] = {
         "exit_code": result.exit_code,

@@ -116,5 +116,4 @@ class _GivesWay:
                 )
         except DatabaseError as error:
             log.warning("try_unlooked", error=str(error))  # the time limit holds all the same
-        finally:
-            connection.close()  # of the watching thread, which nobody else closes
+            connection.close()  # the next question makes a new one

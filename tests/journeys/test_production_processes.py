@@ -13,6 +13,7 @@ from celery import Celery
 
 from foundation import postgres
 from foundation.embedded import DATABASE, start_database
+from tests.ready import give_database
 from tests.run import PRODUCTION
 from tests.running_app import ROOT
 from tests.tools import Redis, free_environment, free_port, wait_until
@@ -43,6 +44,7 @@ def process(
 @pytest.fixture
 def environment(open_folder: Path, redis_server: Redis) -> Iterator[dict[str, str]]:
     """Production's settings over a migrated database."""
+    give_database(open_folder)
     server = start_database(open_folder)
     settings = {
         **PRODUCTION,
