@@ -17,7 +17,7 @@ from routines_app.rules import zones
 from routines_app.rules.said import rounded
 from routines_app.rules.schedule import next_occurrence
 from routines_app.rules.status import RunStatus, Shape
-from routines_app.rules.terminal import without_escapes
+from routines_app.rules.terminal import as_printed, without_escapes
 from routines_app.web import run_beside as beside
 from routines_app.web.access import WorkspaceRequest
 from routines_app.web.acts import ActLink
@@ -216,7 +216,8 @@ def _allowed(act: ActLink, may: May) -> bool:
 def _made(run: Run) -> Made | None:
     """A program ends its lines where they shall end; an agent's may be wrapped."""
     lines = run.snapshot.get("runtime") == AgentRuntime.SCRIPT
-    return made_of(without_escapes(run.body), lines) if run.body.strip() else None
+    body = as_printed(run.body) if lines else without_escapes(run.body)
+    return made_of(body, lines) if body.strip() else None
 
 
 def deleted_words(routine: Routine, now: datetime, zone: str) -> str:
