@@ -35,6 +35,7 @@ from routines_app.configure.files import (
     remove,
     save_text,
 )
+from routines_app.rules.line_diff import memory_diff
 from routines_app.runner.memory import STATE_BYTES
 from routines_app.web.access import WorkspaceRequest, in_workspace, role_too_low
 from routines_app.web.cold import about, coming
@@ -42,7 +43,6 @@ from routines_app.web.download import as_download
 from routines_app.web.file_owner import others_here
 from routines_app.web.file_upload import upload
 from routines_app.web.machines import disk_of, machines_of
-from routines_app.web.memory import memory_diff
 from routines_app.web.state_history import Edition, history_of, next_reader, writer_of
 
 NOWHERE = (NotFound, PathEscape, Unsupported)

@@ -14,6 +14,7 @@ from routines_app.configure.models import Unusable, model_for
 from routines_app.fires import place_in_line
 from routines_app.models import AgentRuntime, Routine, Run, Step
 from routines_app.rules import zones
+from routines_app.rules.line_diff import DiffLine, memory_diff
 from routines_app.rules.said import rounded
 from routines_app.rules.schedule import next_occurrence
 from routines_app.rules.status import RunStatus, Shape
@@ -22,7 +23,6 @@ from routines_app.web.access import WorkspaceRequest
 from routines_app.web.acts import ActLink
 from routines_app.web.agent_text import Made, made_of
 from routines_app.web.dates import clock_time, moment_words
-from routines_app.web.memory import DiffLine, memory_diff
 from routines_app.web.progress import meters, track
 from routines_app.web.quiet import quiet_words
 from routines_app.web.routine_page import may_edit, memory_link, read_memory

@@ -9,8 +9,8 @@ from itertools import pairwise
 from machines.models import Machine
 from machines.routine_folder import state_file_of
 from routines_app.models import Routine, Run
+from routines_app.rules.line_diff import first_new_line, lines_changed
 from routines_app.rules.status import RunStatus, Shape
-from routines_app.web.memory import first_new_line, lines_changed
 
 SHOWN = 12
 LINE = 200  # characters
