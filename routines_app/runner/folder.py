@@ -175,12 +175,12 @@ class _Comparison:
         old, new = _text(before), _text(after)
         if old is None or new is None:
             return replace(change, why=change.why or "not_text")
+        if self._room <= 0:
+            added, removed = lines_changed(old, new)
+            return replace(change, why=change.why or "no_room", added=added, removed=removed)
         diff = unified(old, new, min(DIFF, self._room))
         self._room -= len(diff.text)
-        change = replace(change, added=diff.added, removed=diff.removed)
-        if self._room <= 0:
-            return replace(change, why=change.why or "no_room")
-        return replace(change, diff=diff.text)
+        return replace(change, diff=diff.text, added=diff.added, removed=diff.removed)
 
 
 def _text(data: bytes) -> str | None:

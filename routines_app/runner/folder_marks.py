@@ -33,7 +33,8 @@ class Marks:
             if folder in ("~", ""):
                 return False
             name, folder = folder, posixpath.dirname(folder)
-        return self.kinds.get(name) != "folder"  # there was one, and its names weren't read
+        # a folder whose names weren't read may have held it
+        return name == path or self.kinds.get(name) != "folder"
 
 
 def folder_marks(provider: Provider, ref: Ref, folder: str, until: float) -> Marks:
