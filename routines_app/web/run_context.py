@@ -30,6 +30,7 @@ from routines_app.web.routine_rows import Typical, typical_of
 from routines_app.web.run_changed import changed_since_it_worked
 from routines_app.web.run_ending import ending_of
 from routines_app.web.run_facts import run_facts, title_words
+from routines_app.web.run_files import changed_files
 from routines_app.web.run_live import carries_on, doing_of, usual_wake, when_it_ends
 from routines_app.web.run_look import to_look_at
 from routines_app.web.run_money import ledger_of
@@ -169,6 +170,7 @@ def _ended(
         "may_run_again": may.run and not reason_holds(run),
         "closing": closing(run, run.waking_at or run.queued_at, zone),
         "made": _made(run),
+        "files": changed_files(run),
         "kept": beside.kept_files(run, steps) if shape is Shape.BLOCK else [],
         "memory": memory,
         "shows_memory": bool(memory) or shape in (Shape.DONE, Shape.QUIET),

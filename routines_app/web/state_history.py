@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import ClassVar
 
 from machines.models import Machine
 from machines.routine_folder import state_file_of
 from routines_app.models import Routine, Run
-from routines_app.rules.line_diff import first_new_line, lines_changed
+from routines_app.rules.line_diff import DiffLine, first_new_line, lines_changed, memory_diff
 from routines_app.rules.status import RunStatus, Shape
 
 SHOWN = 12
@@ -28,6 +29,8 @@ class Edition:
     after: str
     by_hand: bool = False
     since: bool = False
+    restores: ClassVar = True
+    words: ClassVar = "Nothing. It read the file and left it as it was."
 
     @property
     def name(self) -> str:
@@ -48,6 +51,18 @@ class Edition:
     def taken(self) -> int:
         """How many lines went."""
         return self._changed[1]
+
+    @property
+    def figure(self) -> str:
+        """How many lines came and went, in few characters."""
+        parts = [f"+{self.added}"] if self.added else []
+        parts += [f"−{self.taken}"] if self.taken else []
+        return " ".join(parts) or "no change"
+
+    @property
+    def lines(self) -> list[DiffLine]:
+        """What changed, with a little of what surrounds it."""
+        return memory_diff(self.before, self.after)
 
     @property
     def came(self) -> str:
