@@ -115,6 +115,10 @@ class ComputerRefused(Exception):
     """
 
 
+class NotThere(ComputerRefused):
+    """The machine has no such file or folder."""
+
+
 class ComputerFailed(Exception):
     """The machine itself failed, so the turn can't go on. Its text is the reason, a sentence.
 

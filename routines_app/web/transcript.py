@@ -249,7 +249,7 @@ def _note(step: Step) -> str:
     if step.kind == StepKind.CHECK:
         parts.append(dollars(step.cost))
     elif step.kind in (StepKind.WROTE, StepKind.EDITED) and isinstance(facts.get("bytes"), int):
-        parts.append(size(cast(int, facts["bytes"])))
+        parts.append(_lines_moved(facts) or size(cast(int, facts["bytes"])))
     elif step.kind == StepKind.FINISHED and "changed" in facts:
         parts.append("something changed" if facts["changed"] else "nothing changed")
     elif isinstance(lines, int):
@@ -259,6 +259,18 @@ def _note(step: Step) -> str:
     if interrupted:
         parts.append("stopped")
     return " · ".join(parts)
+
+
+def _lines_moved(facts: dict[str, object]) -> str:
+    """What a file has gained and lost: "+2 −1 lines"; empty where that isn't known or is nothing.
+
+    >>> _lines_moved({"added": 18, "removed": 0}), _lines_moved({"added": 0, "removed": 1})
+    ('+18 lines', '−1 line')
+    """
+    added, removed = facts.get("added"), facts.get("removed")
+    signed = [f"{sign}{n:,}" for sign, n in (("+", added), ("−", removed)) if n]
+    word = "line" if len(signed) == 1 and 1 in (added, removed) else "lines"
+    return f"{' '.join(signed)} {word}" if signed else ""
 
 
 def _offset(seconds: float) -> str:

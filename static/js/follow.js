@@ -109,6 +109,11 @@ function aloud() {
   box.addEventListener("change", speak);
 }
 
+// A tab that nobody sees asks for nothing: how it ended would be noted as read.
+document.addEventListener("htmx:beforeRequest", (event) => {
+  if (document.hidden && event.detail.elt.id === "poll") event.preventDefault();
+});
+
 // The end replaces the page: whoever had the focus in it is led to how it ended.
 let inside = false;
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
