@@ -70,10 +70,14 @@ class AppAnswer:
 
 @dataclass(frozen=True)
 class AppTrouble:
-    """An app couldn't be used; why, in a sentence of ours. `refused`: it was our sign-in."""
+    """An app couldn't be used; why, in a sentence of ours. `refused`: it was our sign-in.
+
+    `silent`: it said nothing, or no way leads to it, so that asking it anew would bring the same.
+    """
 
     sentence: str
     refused: bool = False
+    silent: bool = False
 
 
 @dataclass
@@ -113,7 +117,7 @@ class McpSession:
                 return None
             if self._host.done():
                 return self._trouble(self._host.result())
-            return AppTrouble(f"It didn’t answer within {OPENING:.0f} seconds.")
+            return AppTrouble(f"It didn’t answer within {OPENING:.0f} seconds.", silent=True)
         finally:
             ready.cancel()
             if not self.alive:
@@ -193,7 +197,8 @@ class McpSession:
                     return self._trouble(self._host.result())
                 return AppTrouble(
                     f"It didn’t answer within {seconds:.0f} seconds. What was asked of it may "
-                    "have been done all the same."
+                    "have been done all the same.",
+                    silent=True,
                 )
             error = asking.exception()
             if error is None:
@@ -214,7 +219,7 @@ class McpSession:
         seen, causes = self._exchange, list(_leaves(error))
         log.info("app_trouble", errors=[type(each).__name__ for each in causes], status=seen.status)
         if seen.judged:
-            return AppTrouble(seen.judged)
+            return AppTrouble(seen.judged, silent=True)
         if seen.status in (401, 403):
             return AppTrouble(SIGN_IN, refused=True)
         if seen.too_much:
@@ -222,13 +227,17 @@ class McpSession:
         for each in causes:
             match each:
                 case httpx2.ConnectError() if "CERTIFICATE" in str(each):
-                    return AppTrouble("Its certificate can’t be trusted, so nothing was sent.")
+                    return AppTrouble(
+                        "Its certificate can’t be trusted, so nothing was sent.", silent=True
+                    )
                 case httpx2.ConnectError() | httpx2.ConnectTimeout():
-                    return AppTrouble("No connection to it could be made.")
+                    return AppTrouble("No connection to it could be made.", silent=True)
                 case httpx2.TimeoutException():
-                    return AppTrouble("It was silent for too long.")
+                    return AppTrouble("It was silent for too long.", silent=True)
         if seen.status >= 400:
-            return AppTrouble(f"It answered with HTTP status {seen.status}.")
+            return AppTrouble(
+                f"It answered with HTTP status {seen.status}.", silent=seen.status >= 500
+            )
         broke = all(
             isinstance(each, MCPError) and each.code == CONNECTION_CLOSED for each in causes
         )

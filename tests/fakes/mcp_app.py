@@ -20,7 +20,7 @@ SECRET = "Bearer canary-7f3a"
 class McpApp:
     """The server; a context manager. `asked` holds each request's headers, `done` the calls.
 
-    It turns away whoever doesn't send SECRET; `answer` is what find_ticket
+    It turns away whoever doesn't send `takes`, which is SECRET; `answer` is what find_ticket
     answers, and `slow` the seconds that `wait` takes. `older`: it speaks only the protocol that
     begins with a handshake and keeps a session.
     """
@@ -28,6 +28,7 @@ class McpApp:
     def __init__(self, *, older: bool = False) -> None:
         self.answer = "Ticket 7: the printer is on fire."
         self.slow = 30.0
+        self.takes = SECRET
         self.older = older
         self.asked: list[dict[str, str]] = []
         self.methods: list[str] = []
@@ -97,7 +98,7 @@ class McpApp:
                 self.asked.append(headers)
                 self.methods.append(scope["method"])
                 newer = headers.get("mcp-protocol-version", "") in MODERN_PROTOCOL_VERSIONS
-                refused = headers.get("authorization") != SECRET
+                refused = headers.get("authorization") != self.takes
                 if refused or (self.older and newer):
                     status = 401 if refused else 400
                     await send({"type": "http.response.start", "status": status, "headers": []})

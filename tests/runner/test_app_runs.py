@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.test import Client
 
 from foundation import clock
 from foundation.crypto import encrypt
@@ -122,6 +123,36 @@ def test_a_refused_sign_in_ends_the_run_and_the_next_one_is_not_even_started(
     second = fire_once(routine, "two")
     assert (second.status, second.waking_at) == ("skip_connector", None)
     assert len(served.asked) == asked
+
+
+def test_a_required_app_that_turns_us_away_in_the_middle_ends_the_run_and_what_was_made_is_kept(
+    machine: Machine, assistant: Agent, fake: FakeProvider, helpdesk: Connector, served: McpApp,
+    client: Client,
+) -> None:  # fmt: skip
+    def script(seen: Seen) -> Answer:
+        match len(seen.results):
+            case 0:
+                return call("helpdesk__find_ticket", words="printer")
+            case 1:
+                served.takes = "Bearer another"
+                return call("write_file", path="ticket.md", text="on fire")
+            case _:
+                return call("helpdesk__close_ticket", number=7)
+
+    fake.script = script
+    routine = using(machine, assistant, helpdesk)
+    run = fire_once(routine, "one")
+    assert (run.status, run.cause, len(fake.seen)) == ("fail_tool", "theirs", 3)
+    assert run.facts["files_changed"] == 1
+    assert fake.meter.billed <= run.spent
+    helpdesk.refresh_from_db()
+    assert helpdesk.state == "refused"
+    client.force_login(owner_of(machine.workspace))
+    address = f"/w/{machine.workspace.slug}/routines/{routine.slug}/runs/{run.number}/"
+    page = client.get(address).content.decode()
+    assert "Helpdesk refused: it doesn’t take our sign-in any more." in page
+    assert "What it had made was kept." in page and ">Connect it</a>" in page
+    assert fire_once(routine, "two").status == "skip_connector"
 
 
 def test_one_that_is_not_required_stops_nothing(
