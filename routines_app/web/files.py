@@ -14,27 +14,24 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from accounts.models import Role
+from accounts.models import Role, User
 from foundation import clock
 from machines.lifecycle import MachineState
 from machines.models import Machine
 from machines.providers.base import MachineError, NotFound, PathEscape, Unsupported
 from routines_app.admission.restoring import time_to_restore
-from routines_app.configure.file_tree import tree_of
-from routines_app.configure.files import (
+from routines_app.configure.file_changes import (
     ChangedMeanwhile,
-    Folder,
     NamesTaken,
-    TextFile,
     live_writer,
-    look,
     make_file,
     make_folder,
     name_problem,
-    open_file,
     remove,
     save_text,
 )
+from routines_app.configure.file_tree import tree_of
+from routines_app.configure.files import Folder, TextFile, look, open_file
 from routines_app.runner.memory import STATE_BYTES
 from routines_app.web.access import WorkspaceRequest, in_workspace, role_too_low
 from routines_app.web.cold import about, coming
@@ -226,7 +223,9 @@ class FilePage:
 
     def _save(self, form: QueryDict) -> HttpResponse:
         typed = form.get("content", "")
-        saved = save_text(self.machine, self.path, typed, form.get("version", ""))
+        saved = save_text(
+            self.machine, self.request.user, self.path, typed, form.get("version", "")
+        )
         if isinstance(saved, ChangedMeanwhile):
             return self.show(
                 "pages/file_conflict.html",
@@ -261,17 +260,17 @@ class FilePage:
         return self._made(form.get("name", ""), make_file)
 
     def _made(
-        self, name: str, make: Callable[[Machine, str, str], NamesTaken | None]
+        self, name: str, make: Callable[[Machine, User, str, str], NamesTaken | None]
     ) -> HttpResponse:
         name = name.strip()
         problem = name_problem(name)
-        if not problem and make(self.machine, self.path, name) is not None:
+        if not problem and make(self.machine, self.request.user, self.path, name) is not None:
             problem = f"{name} is there already. Choose another name."
         if problem:
             return self.show(problem=problem, status=422)
         return self._back(posixpath.join(self.path, name))
 
     def _delete(self, form: QueryDict) -> HttpResponse:
-        remove(self.machine, self.path)
+        remove(self.machine, self.request.user, self.path)
         messages.success(self.request, f"{self.name} is deleted.")
         return self._back(posixpath.dirname(self.path))

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('routines_app', '0005_conversations'),
+        ('routines_app', '0006_hand_changes'),
     ]
 
     operations = [
