@@ -79,7 +79,7 @@ def files_words(count: int) -> str:
         case 1:
             return "Changed 1 file."
         case _:
-            return f"Changed {count} files."
+            return f"Changed {count:,} files."
 
 
 def two(first: str, second: str, between: str = " ") -> str:
