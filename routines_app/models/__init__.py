@@ -2,7 +2,7 @@
 
 from routines_app.models.agent import Agent, AgentRuntime, AgentVersion, ModelKey, ModelWord
 from routines_app.models.beat import Beat
-from routines_app.models.connector import Connector, ConnectorState
+from routines_app.models.connector import AppSignIn, Connector, ConnectorState, SignInAttempt
 from routines_app.models.conversation import Conversation, ConversationTurn
 from routines_app.models.notice import Delivery, Notice
 from routines_app.models.routine import OnSpan, Routine, RoutineTotals, RoutineVersion, Trigger
@@ -12,6 +12,7 @@ __all__ = [
     "Agent",
     "AgentRuntime",
     "AgentVersion",
+    "AppSignIn",
     "Beat",
     "Connector",
     "ConnectorState",
@@ -27,6 +28,7 @@ __all__ = [
     "RoutineTotals",
     "RoutineVersion",
     "Run",
+    "SignInAttempt",
     "Step",
     "Trigger",
 ]

@@ -16,7 +16,7 @@ def ask_connector(connector_id: int) -> None:
     app can't be reached, its last list is kept.
     """
     row = (
-        Connector.objects.select_related("workspace")
+        Connector.objects.select_related("workspace", "sign_in")
         .filter(pk=connector_id, removed_at__isnull=True)
         .first()
     )
