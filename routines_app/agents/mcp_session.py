@@ -40,6 +40,7 @@ DESCRIBED = 1_000  # characters of one tool's description
 LONGEST_TOOL = 128  # characters of a tool's own name
 
 SIGN_IN = "It refused the sign-in."
+MORE = "It asks for a wider sign-in than it was given."
 TOO_MUCH = f"It answered with more than {MOST_BYTES // 1_000_000} MB, so the answer wasn’t read."
 BROKE_OFF = "The connection to it broke off."
 NOT_MCP = "What it answered can’t be read. Is it the address of an MCP server?"
@@ -104,9 +105,7 @@ class McpSession:
     async def listed(self) -> tuple[ListedTool, ...] | AppTrouble:
         """All its tools, in the order of their names."""
         found = await self._ask(self._list(), LISTING)
-        return (
-            found if isinstance(found, AppTrouble) else _listed(found, self._exchange.secrets)
-        )
+        return found if isinstance(found, AppTrouble) else _listed(found, self._exchange.secrets)
 
     async def call(
         self, tool: str, arguments: dict[str, object], seconds: float
@@ -198,7 +197,9 @@ class McpSession:
         if seen.not_signed is not None:
             return seen.not_signed
         if seen.status in (401, 403):
-            return AppTrouble(SIGN_IN, refused=True, challenge=seen.challenge)
+            more = seen.status == 403 and "insufficient_scope" in seen.challenge
+            sentence = MORE if more else SIGN_IN
+            return AppTrouble(sentence, refused=True, challenge=seen.challenge)
         if seen.too_much:
             return AppTrouble(TOO_MUCH)
         for each in causes:

@@ -51,9 +51,7 @@ def host_of(url: str) -> str:
 def judge_secret(url: str, *, nearby: bool) -> ResolvedAddress | Refused:
     """Whether something secret may be sent to this address. `nearby`: it may be on this computer
     or its private network, and only there without encryption."""
-    found = check_address(
-        url, allow_loopback=nearby, allow_query=True, resolve=socket.getaddrinfo
-    )
+    found = check_address(url, allow_loopback=nearby, allow_query=True, resolve=socket.getaddrinfo)
     if isinstance(found, ResolvedAddress) and found.scheme != "https" and not lies_nearby(found):
         return Refused(f"{found.host} {NOT_SECRET}")
     return found

@@ -5,16 +5,13 @@ Both are believed only as far as they speak of themselves.
 """
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from authlib.common.urls import add_params_to_uri
 
 from foundation.addresses import Refused
 from routines_app.agents.oauth_ask import NoReply, Reply, ask, host_of, judge_secret
-
-if TYPE_CHECKING:
-    import httpx2
 
 MOST_SERVERS = 3  # of those that an app names, that are asked
 LONGEST_SCOPES = 1_000  # characters
@@ -100,9 +97,7 @@ def wider(offer: Offer, challenge: str) -> Offer | None:
     return Offer.of(offer.as_json() | {"scopes": scopes})
 
 
-def _about_app(
-    address: str, challenge: str, nearby: bool
-) -> tuple[str, list[str], str] | NoOffer:
+def _about_app(address: str, challenge: str, nearby: bool) -> tuple[str, list[str], str] | NoOffer:
     """What an app calls itself, who signs in for it, and what it asks for.
 
     Where it says nothing, its own server may sign in for it, as the protocol's first edition had
@@ -122,7 +117,9 @@ def _about_app(
         if found.status != 200 or not isinstance(resource, str):
             continue
         if not check_resource_allowed(resource_url_from_server_url(address), resource):
-            return NoOffer("It names itself another address than this one, so its word isn’t taken.")
+            return NoOffer(
+                "It names itself another address than this one, so its word isn’t taken."
+            )
         if not isinstance(issuers, list) or not issuers or not all(map(_is_text, issuers)):
             return NoOffer("It doesn’t say who signs in for it.")
         return resource, issuers, _listed(found.said.get("scopes_supported"))
@@ -138,7 +135,9 @@ def _about_server(issuer: str, address: str, nearby: bool) -> dict[str, Any] | N
         if isinstance(judged, Refused):
             return NoOffer(judged.sentence)
     parts = urlsplit(address)
-    expected = {issuer} if issuer else {f"{parts.scheme}://{parts.netloc}{end}" for end in ("", "/")}
+    expected = (
+        {issuer} if issuer else {f"{parts.scheme}://{parts.netloc}{end}" for end in ("", "/")}
+    )
     for url in build_oauth_authorization_server_metadata_discovery_urls(issuer or None, address):
         found = ask(url, nearby=nearby)
         if isinstance(found, NoReply):
@@ -159,8 +158,11 @@ def _offer(said: dict[str, Any], issuer: str, resource: str, nearby: bool) -> Of
         return NoOffer(
             f"{host} doesn’t say that it keeps a sign-in safe on its way (PKCE with S256)."
         )
-    for name, needed in (("response_types_supported", "code"), ("grant_types_supported", "authorization_code")):
-        if said.get(name) is not None and needed not in _texts(said[name]):
+    for name, flow in (
+        ("response_types_supported", "code"),
+        ("grant_types_supported", "authorization_code"),
+    ):
+        if said.get(name) is not None and flow not in _texts(said[name]):
             return NoOffer(f"{host} doesn’t let anybody sign in by their browser.")
     methods = tuple(
         method
@@ -169,7 +171,7 @@ def _offer(said: dict[str, Any], issuer: str, resource: str, nearby: bool) -> Of
     )
     if not methods:
         return NoOffer(f"{host} takes no way of saying who asks that is known here.")
-    found = {}
+    found: dict[str, str] = {}
     for name, needed in (
         ("authorization_endpoint", True),
         ("token_endpoint", True),
@@ -183,7 +185,7 @@ def _offer(said: dict[str, Any], issuer: str, resource: str, nearby: bool) -> Of
         wrong = _wrong_with(url, nearby)
         if wrong:
             return NoOffer(f"{host} can’t be used: {wrong}")
-        found[name] = url
+        found[name] = str(url)
     return Offer(
         issuer=issuer,
         authorizes=found["authorization_endpoint"],
@@ -227,7 +229,7 @@ def _in_challenge(challenge: str, name: str) -> str:
 
     if not challenge:
         return ""
-    answer: httpx2.Response = httpx2.Response(401, headers={"WWW-Authenticate": challenge})
+    answer = httpx2.Response(401, headers={"WWW-Authenticate": challenge})
     return extract_field_from_www_auth(answer, name) or ""
 
 

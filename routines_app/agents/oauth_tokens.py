@@ -5,7 +5,7 @@ Nothing of what it answers is told in its own words; its codes of refusal are.
 
 import secrets
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 from urllib.parse import quote
 
 from authlib.oauth2.auth import ClientAuth
@@ -87,8 +87,8 @@ def register(offer: Offer, back_to: str, *, nearby: bool) -> Client | NotGiven:
         )
     name, secret = found.said.get("client_id"), found.said.get("client_secret") or ""
     given = found.said.get("token_endpoint_auth_method") or method
-    fits = _may_be_sent(name) and (not secret or _may_be_sent(secret))
-    if not fits or given not in METHODS or (given != "none" and not secret):
+    fits = (not secret or _may_be_sent(secret)) and (secret or given == "none")
+    if not _may_be_sent(name) or not fits or given not in METHODS:
         return NotGiven(f"{host} registered Routines in a way that can’t be used.", refused=True)
     return Client(name, secret, given)
 
@@ -177,8 +177,8 @@ def _given(found: Reply | NoReply, host: str) -> Tokens | NotGiven:
         )
     access, refresh = found.said.get("access_token"), found.said.get("refresh_token") or ""
     kind = found.said.get("token_type")
-    usable = _may_be_sent(access) and (not refresh or _may_be_sent(refresh))
-    if not usable or not isinstance(kind, str) or kind.lower() != "bearer":
+    usable = (not refresh or _may_be_sent(refresh)) and str(kind).lower() == "bearer"
+    if not _may_be_sent(access) or not usable:
         return NotGiven(f"{host} handed over nothing that can be used.")
     return Tokens(access, refresh, _life(found.said, "expires_in"), _refresh_life(found.said))
 
@@ -201,7 +201,7 @@ def _life(said: dict[str, Any], name: str) -> int | None:
     return int(min(value, LONGEST_LIFE)) or 1
 
 
-def _may_be_sent(value: object) -> bool:
+def _may_be_sent(value: object) -> TypeGuard[str]:
     """Whether it can stand in a header or a form: visible ASCII without spaces."""
     return (
         isinstance(value, str)

@@ -19,7 +19,7 @@ from accounts.access import membership_of
 from accounts.models import Role, User
 from foundation import clock
 from foundation.crypto import CannotDecrypt
-from routines_app.agents.oauth_offer import Offer
+from routines_app.agents.oauth_offer import Offer, wider
 from routines_app.agents.oauth_tokens import (
     LONGEST,
     Client,
@@ -106,6 +106,16 @@ def keep_offer(app: Connector, offer: Offer | None) -> None:
     )
 
 
+def ask_for_more(app_id: int, challenge: str) -> None:
+    """Have the next sign-in ask for what an app said a call needs, beside what it asks for now."""
+    row = AppSignIn.objects.filter(connector_id=app_id).first()
+    if row is None or not row.offer:
+        return
+    more = wider(Offer.of(row.offer), challenge)
+    if more is not None:
+        AppSignIn.objects.filter(pk=row.pk).update(offer=more.as_json())
+
+
 def needs_client(app: Connector, offer: Offer, back_to: str) -> bool:
     """Whether a person has to have a client registered there before anybody can sign in."""
     row = AppSignIn.objects.select_related("connector__workspace").get(connector=app)
@@ -144,9 +154,7 @@ def finish_sign_in(person: User, session: str, answer: Answer) -> SignedIn | Not
     """Take what a person brought back, once. It asks the server, for some seconds at most."""
     attempt = (
         SignInAttempt.objects.select_related("connector__workspace")
-        .filter(
-            state_digest=_digest(answer.state), session_digest=_digest(session), person=person
-        )
+        .filter(state_digest=_digest(answer.state), session_digest=_digest(session), person=person)
         .first()
     )
     if attempt is None or attempt.connector.removed_at is not None:

@@ -152,15 +152,11 @@ def revoked(held: Held) -> bool:
     """Have tokens taken back where they came from."""
     if not held.offer.revokes:
         return False
-    token, kind = (
-        (held.refresh, "refresh_token") if held.refresh else (held.access, "access_token")
-    )
+    token, kind = (held.refresh, "refresh_token") if held.refresh else (held.access, "access_token")
     taken = revoke(held.offer, held.client, token, kind, nearby=settings.NEARBY_MODELS)
     if taken and held.refresh:
         # Most servers end both together; one that doesn't is told, and what it says changes nothing
-        revoke(
-            held.offer, held.client, held.access, "access_token", nearby=settings.NEARBY_MODELS
-        )
+        revoke(held.offer, held.client, held.access, "access_token", nearby=settings.NEARBY_MODELS)
     return taken
 
 
@@ -225,9 +221,7 @@ def keep_client(row: AppSignIn, offer: Offer, client: Client, back_to: str) -> N
     row.save(update_fields=["client"])
 
 
-def signed_in(
-    row: AppSignIn, person: User, held: Held, tokens: Tokens, now: datetime
-) -> None:
+def signed_in(row: AppSignIn, person: User, held: Held, tokens: Tokens, now: datetime) -> None:
     """Keep what a person's sign-in brought; the caller holds the row's lock."""
     hold(row, held, tokens, now)
     row.signed_in_by, row.signed_in_at = person, now

@@ -42,7 +42,7 @@ class NewApp:
 def present_apps(workspace: Workspace) -> list[Connector]:
     """The apps of a workspace, by name."""
     here = Connector.objects.filter(workspace=workspace, removed_at__isnull=True)
-    return list(here.select_related("added_by").order_by("name", "pk"))
+    return list(here.select_related("added_by", "sign_in__signed_in_by").order_by("name", "pk"))
 
 
 def add_app(workspace: Workspace, person: User, new: NewApp) -> Connector | Problems:
