@@ -28,6 +28,17 @@ _AT_IT = {
     StepKind.WAITED: "Waiting",
     StepKind.CALLED: "Calling",
 }
+# What was called for and not done.
+_NOT_DONE = {
+    StepKind.RAN: "Didn’t run",
+    StepKind.READ: "Didn’t read",
+    StepKind.WROTE: "Didn’t write",
+    StepKind.EDITED: "Didn’t edit",
+    StepKind.LISTED: "Didn’t list",
+    StepKind.SEARCHED: "Didn’t search",
+    StepKind.FETCHED: "Didn’t fetch",
+    StepKind.WAITED: "Didn’t wait",
+}
 SHOWN = 4_000  # characters of one step that its page holds; the rest is a click away
 SHOWN_IN_ALL = 48_000  # of all steps together
 _LABELS = {
@@ -160,6 +171,7 @@ def _line(step: Step, began: datetime, by_cost: bool, all_open: bool) -> Transcr
         open=step.kind == StepKind.CHECK
         or bool(step.facts.get("interrupted"))
         or bool(step.facts.get("exit_code"))
+        or bool(step.facts.get("refused"))
         or (all_open and step.kind == StepKind.RAN),
     )
 
@@ -179,6 +191,8 @@ def _label(step: Step, unknown: bool) -> str:
         return _AT_IT.get(kind, "At it")
     if kind is StepKind.WOKE and step.facts.get("already"):
         return "Awake"
+    if step.facts.get("refused") and kind in _NOT_DONE:
+        return _NOT_DONE[kind]
     return _LABELS.get(kind, "Step")
 
 
@@ -200,6 +214,8 @@ def _known(step: Step) -> bool:
 def _note(step: Step) -> str:
     facts: dict[str, object] = step.facts
     code, lines = facts.get("exit_code"), facts.get("lines")
+    if facts.get("refused"):
+        return "refused"
     parts = []
     interrupted = bool(facts.get("interrupted"))
     shows_code = step.kind == StepKind.CHECK or (step.kind == StepKind.RAN and code != 0)
