@@ -121,7 +121,7 @@ def app_signed_in(request: PersonRequest) -> HttpResponseBase:
     found = finish_sign_in(request.user, str(request.session.session_key), answer)
     if isinstance(found, NotSignedIn):
         if found.app is None or found.came is None:
-            return render(cast(HttpRequest, request), "pages/app_not_signed_in.html", status=400)
+            return render(cast(HttpRequest, request), "pages/app_not_signed_in.html", status=422)
         there = reverse("app_sign_in", args=[found.app.workspace.slug, found.app.key])
         return redirect(f"{there}?came={found.came}")
     app = found.app

@@ -199,7 +199,7 @@ def test_an_answer_is_taken_from_whom_it_is_for_alone(
 ) -> None:
     path = answered(leave(client, app))
     found = by(client, app).get(path)
-    assert found.status_code == 400
+    assert found.status_code == 422
     assert "This sign-in can’t be finished." in html.unescape(found.content.decode())
     assert server.asked_at("/token") == [] and nothing_changed(app)
     assert SignInAttempt.objects.get().used_at is None  # whose it is may still finish it
@@ -211,7 +211,7 @@ def test_a_state_that_nobody_was_given_is_nobodys(
 ) -> None:
     path = answered(leave(client, app))
     wrong = path.replace(fields(path)["state"], state)
-    assert client.get(wrong).status_code == 400
+    assert client.get(wrong).status_code == 422
     assert server.asked_at("/token") == [] and nothing_changed(app)
 
 
