@@ -13,6 +13,7 @@ import pytest
 
 from foundation import postgres
 from tests.chaos.product import Product
+from tests.ready import give_database
 from tests.run import PRODUCTION
 from tests.running_app import ROOT
 from tests.tools import free_environment, wait_until
@@ -42,6 +43,7 @@ def is_there(pid: int) -> bool:
 
 
 @pytest.mark.redis
+@pytest.mark.long
 def test_it_serves_mends_itself_and_stops_in_order(stack: Product) -> None:
     stack.start()
     assert f"Routines runs at http://localhost:{stack.port}" in stack.said
@@ -76,7 +78,9 @@ def test_it_serves_mends_itself_and_stops_in_order(stack: Product) -> None:
 
 
 @pytest.mark.redis
+@pytest.mark.long
 def test_killed_itself_it_leaves_no_process_behind(stack: Product) -> None:
+    give_database(stack.var)
     stack.start()
     before = children(stack)
     assert len(before) == 6
