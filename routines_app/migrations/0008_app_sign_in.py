@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('routines_app', '0005_conversations'),
+        ('routines_app', '0007_folder_diff'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
