@@ -237,7 +237,9 @@ def _keep(app: Connector, person: User, held: Held, tokens: Tokens) -> bool:
         )
         signed_in(row, person, held, tokens, clock.now())
         drop_header(there, "Authorization")
-        there.state, there.trouble = ConnectorState.NEW, ""
+        # What it can was listed before: no run has to wait until it's listed once more.
+        there.state = ConnectorState.CONNECTED if there.tools else ConnectorState.NEW
+        there.trouble = ""
         there.save(update_fields=["sealed", "header_names", "state", "trouble"])
     return True
 

@@ -56,12 +56,15 @@ def _hero(rows: list[AppRow]) -> str:
 
 
 def _wrong(rows: list[AppRow]) -> str:
-    refused = sum(row.refused or row.ends_soon for row in rows)
+    never = sum(row.refused and row.never for row in rows)
+    refused = sum(row.refused or row.ends_soon for row in rows) - never
     silent = sum(row.silent for row in rows)
     said = []
     if refused:
         asks = "asks" if refused == 1 else "ask"
         said.append(f"{number_word(refused).capitalize()} {asks} to be signed in again.")
+    if never:
+        said.append(f"Nobody has signed in to {number_word(never)} yet.")
     if silent:
         answers = "doesn’t answer" if silent == 1 else "don’t answer"
         said.append(f"{number_word(silent).capitalize()} {answers}.")

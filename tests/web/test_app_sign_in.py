@@ -365,3 +365,20 @@ def test_a_server_that_cannot_be_told_leaves_nothing_here_and_is_named(
     gone = client.post(f"{PAGE}{app.key}/remove/", follow=True).content.decode()
     assert "take the sign-in back there, too" in html.unescape(gone)
     assert bytes(AppSignIn.objects.get().held) == b""
+
+
+def test_signing_in_again_keeps_no_run_waiting(client: Client, app: Connector) -> None:
+    client.get(answered(leave(client, app)))
+    app.refresh_from_db()
+    assert (app.state, app.trouble) == ("connected", "")
+    Connector.objects.update(tools=[], state="refused")
+    client.get(answered(leave(client, app)))
+    app.refresh_from_db()
+    assert app.state == "new"
+
+
+def test_what_was_never_signed_in_to_is_told_apart(client: Client, app: Connector) -> None:
+    assert "None is connected. Nobody has signed in to one yet." in text(client)
+    assert "Not signed in to yet." in text(client)
+    Connector.objects.update(header_names=["Authorization"])
+    assert "None is connected. One asks to be signed in again." in text(client)
