@@ -1,7 +1,6 @@
 """The roster: each agent, how it thinks, what it may use, for whom it works, what it costs."""
 
 from dataclasses import dataclass
-from statistics import median
 
 from django.db.models import Prefetch, QuerySet
 from django.http import HttpResponse
@@ -12,46 +11,28 @@ from accounts.models import Role, Workspace
 from billing.prices import cost_of
 from routines_app.configure.agents import AgentContent, content_of_agent, thinks
 from routines_app.configure.models import UsableModel, Way, model_of_agent, ways_of
-from routines_app.models import Agent, AgentRuntime, Routine, Run
+from routines_app.models import Agent, Routine
 from routines_app.rules.money import dollars
 from routines_app.rules.roster import tools_in_words
 from routines_app.web.access import WorkspaceRequest, in_workspace
+from routines_app.web.agent_figures import picked_for, usual_costs
 
-LAST = 20  # runs that reached a model, of which the usual cost is the median
-ENOUGH = 3
 ABOUT_READ, ABOUT_WRITTEN = 12_000, 1_000  # tokens of a run that nobody has seen yet
 
 
 @dataclass(frozen=True)
 class RosterRow:
-    """One agent as the roster shows it. `typically` is "" where nothing is known."""
+    """One agent as the roster shows it. `typically` is "" where nothing is known.
+
+    `picked_for` are the routines that name nobody and that it was picked for lately.
+    """
 
     agent: Agent
     thinks: str
     tools: str
     works_for: list[Routine]
+    picked_for: list[Routine]
     typically: str
-
-
-def usual_cost(agent: Agent) -> int | None:
-    """The median cost of its last runs that reached a model, in micro-dollars.
-
-    Nothing for a script; None before three such runs.
-    """
-    if agent.runtime == AgentRuntime.SCRIPT:
-        return 0
-    spent = (
-        Run.objects.filter(
-            workspace_id=agent.workspace_id,
-            routine__agent=agent,
-            turn_at__isnull=False,
-            finished_at__isnull=False,
-        )
-        .order_by("-finished_at")
-        .values_list("spent", flat=True)[:LAST]
-    )
-    known = list(spent)
-    return int(median(known)) if len(known) >= ENOUGH else None
 
 
 def about(model: UsableModel) -> int:
@@ -59,9 +40,11 @@ def about(model: UsableModel) -> int:
     return cost_of(model.price, input_tokens=ABOUT_READ, output_tokens=ABOUT_WRITTEN)
 
 
-def cost_words(agent: Agent, ways: list[Way]) -> str:
-    """What a run of it typically costs: "$0.06", "About $0.05", or "" where nothing is known."""
-    usual = usual_cost(agent)
+def cost_words(agent: Agent, usual: int | None, ways: list[Way]) -> str:
+    """What a run of it typically costs: "$0.06", "About $0.05", or "" where nothing is known.
+
+    `usual` is what is known of its runs, in micro-dollars.
+    """
     if usual is not None:
         return dollars(usual)
     model = model_of_agent(agent, ways)
@@ -91,7 +74,9 @@ def agents_of(workspace: Workspace) -> QuerySet[Agent]:
 def roster(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     """Each agent with its purpose and the routines that it works for."""
     ways = ways_of(request.workspace)
-    rows = [_row(agent, ways) for agent in agents_of(request.workspace)]
+    agents = list(agents_of(request.workspace))
+    usual, picked = usual_costs(agents), picked_for(agents)
+    rows = [_row(agent, picked.get(agent.pk, []), usual.get(agent.pk), ways) for agent in agents]
     context = {
         "rows": rows,
         "busy": len([row for row in rows if row.works_for]),
@@ -100,12 +85,13 @@ def roster(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     return render(request, "pages/agents.html", context)
 
 
-def _row(agent: Agent, ways: list[Way]) -> RosterRow:
+def _row(agent: Agent, picked: list[Routine], usual: int | None, ways: list[Way]) -> RosterRow:
     content = content_of_agent(agent)
     return RosterRow(
         agent,
         thinks_words(content),
         tools_in_words(content.tools),
         agent.works_for,  # type: ignore[attr-defined]  # agents_of adds it
-        cost_words(agent, ways),
+        picked,
+        cost_words(agent, usual, ways),
     )

@@ -199,13 +199,14 @@ def apps_offered(workspace: Workspace, state: FormState) -> list[AppChoice]:
     """The workspace's apps; and those that are chosen and aren't connected any more."""
     chosen = {slug: how for slug, _, how in (each.partition(":") for each in state.apps)}
     found = [
-        AppChoice(app.slug, app.name, chosen.pop(app.slug, ""), _app_trouble(app))
+        AppChoice(app.slug, app.name, chosen.pop(app.slug, ""), app_trouble(app))
         for app in present_apps(workspace)
     ]
     return found + [AppChoice(slug, slug, how, "isn’t connected") for slug, how in chosen.items()]
 
 
-def _app_trouble(app: Connector) -> str:
+def app_trouble(app: Connector) -> str:
+    """What is wrong with an app, in a few words after "It"; "" when nothing is."""
     match app.state:
         case ConnectorState.REFUSED:
             return "asks to be signed in again"
