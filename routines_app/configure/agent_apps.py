@@ -72,7 +72,7 @@ def barred_app(routine: Routine, doer: Doer) -> Missing | None:
         return None
     for app in required_apps(routine):
         if not may_use_all(doer.allowed, [app]):
-            return Missing(app.name, "", doer.agent.name, doer.agent.slug)
+            return Missing(app.name, "", f"{doer.agent.name} may not", doer.agent.slug)
     return None
 
 
@@ -80,7 +80,7 @@ def nobody_may(routine: Routine) -> Missing:
     """Says of a routine that names nobody that no agent that could do it may use what it needs."""
     required = required_apps(routine)
     able = any(may_use_all(allowed, required) for allowed in _limits(routine.workspace))
-    who = "No agent that has a model" if able else "No agent"
+    who = "No agent that has a model may" if able else "No agent may"
     return Missing(_listed(required), "", who)
 
 

@@ -25,8 +25,8 @@ WHERE = "under Agents, Apps"
 class Missing:
     """An app without which a routine doesn't run. `why` is a sentence, empty when it's removed.
 
-    `barred`: who may not use it, "" when it isn't connected; `barred_slug` that agent's page, ""
-    for several.
+    `barred`: who may not use it, as a sentence begins ("Writer may not", "No agent may"), "" when
+    it isn't connected; `barred_slug` that one agent's, "" for several.
     """
 
     name: str

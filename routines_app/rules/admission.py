@@ -14,8 +14,8 @@ class AdmissionFacts:
     `machine`: its name, None when the routine has none; `machine_gone`: deleted.
     `no_model`: why its agent has no model to use, empty when it has one or needs none.
     `no_app`: an app that it requires and can't be used, empty when all can; `no_app_why` is a
-    sentence, empty when the app has been removed. `barred`: who may not use it, empty when it isn't
-    connected; `barred_slug` that agent's, empty for several.
+    sentence, empty when the app has been removed. `barred`: who may not use it, as
+    a sentence begins, empty when it isn't connected; `barred_slug` that agent's, empty for several.
     """
 
     by_person: bool

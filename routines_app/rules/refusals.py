@@ -92,7 +92,7 @@ def refusal(status: RunStatus, facts: RunFacts) -> Sentence:
             if facts.barred:
                 act = Act("agent", f"Allow {app}")
                 spent = "Found before anything was spent."
-                return Sentence(lead, f"{facts.barred} may not use {app}.", spent, act)
+                return Sentence(lead, f"{facts.barred} use {app}.", spent, act)
             act = Act("apps", "Connect it")
             return Sentence(lead, f"{app} isn’t connected.", facts.variant, act)
         case RunStatus.FAIL_NO_GRANT:

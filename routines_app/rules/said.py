@@ -65,7 +65,7 @@ class RunFacts:
     turned_off: bool = False  # this run's end turned the routine off
     usual_wake: float = 0.0  # what the machine usually takes to wake
     next_allowed: str = ""  # "9:15"
-    barred: str = ""  # who may not use an app that it needs: an agent, "No agent"
+    barred: str = ""  # who may not use an app that it needs: "Writer may not", "No agent may"
     next_worst: int = 0  # the most that the request which didn't fit could have cost
 
 
