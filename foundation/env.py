@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass
+from ipaddress import ip_network
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -75,6 +76,23 @@ def listed(name: str, default: list[str]) -> list[str]:
     """Words separated by commas."""
     value = os.environ.get(name, "")
     return [word.strip() for word in value.split(",") if word.strip()] or default
+
+
+def networks(name: str) -> list[str]:
+    """Addresses or networks separated by commas; none when it isn't set.
+
+    Raises SettingError: a word that is neither would never match anybody.
+    """
+    words = listed(name, [])
+    for word in words:
+        try:
+            ip_network(word)
+        except ValueError as error:
+            raise SettingError(
+                f"{name} names {word!r}. Write addresses or networks, such as 10.0.0.5 or "
+                "172.16.0.0/12, separated by commas."
+            ) from error
+    return words
 
 
 def choice(name: str, default: str, among: set[str]) -> str:

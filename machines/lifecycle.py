@@ -42,12 +42,14 @@ class MachineState(StrEnum):
 @dataclass(frozen=True)
 class WakeFacts:
     """What the door asks about one machine. `others_awake`: of the workspace, this one left out;
-    `awake_at_once`: what the plan allows, None without limit."""
+    `awake_at_once`: what the plan allows, None without limit; `stuck`: whoever moved it last died
+    on the way."""
 
     state: MachineState
     deleted: bool
     others_awake: int = 0
     awake_at_once: int | None = None
+    stuck: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ def decide_wake(facts: WakeFacts) -> MayWake | MayNotWake:
         return MayNotWake("cold")
     if facts.state is MachineState.AWAKE:
         return MayWake(already=True)
-    if facts.state is MachineState.SUSPENDING:
+    if facts.state is MachineState.SUSPENDING and not facts.stuck:
         return MayNotWake("going_to_sleep")
     if facts.awake_at_once is not None and facts.others_awake >= facts.awake_at_once:
         return MayNotWake("too_many")

@@ -35,8 +35,9 @@ if not EMBEDDED and not SECURE_SSL and not re.match(r"http://localhost(:\d+)?$",
     raise env.SettingError(
         f"SECURE_SSL is no, but SITE_URL is {SITE_URL}. Without https only http://localhost works."
     )
-# The addresses or networks of the reverse proxies in front of the web process.
-TRUSTED_PROXIES = env.listed("TRUSTED_PROXIES", ["127.0.0.1", "::1"])
+# The addresses or networks of the reverse proxies in front of the web process: who asks, and
+# whether by https, is believed of them alone. None is trusted that isn't named.
+TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
 OPEN_SIGNUP = env.flag("OPEN_SIGNUP", not EMBEDDED)
 
 DATABASES = {
@@ -210,7 +211,6 @@ SESSION_COOKIE_SECURE = SECURE_SSL
 CSRF_COOKIE_SECURE = SECURE_SSL
 SECURE_SSL_REDIRECT = SECURE_SSL
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SECURE_SSL else None
 SECURE_HSTS_SECONDS = 31_536_000 if SECURE_SSL else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_SSL
 SECURE_HSTS_PRELOAD = SECURE_SSL

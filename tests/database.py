@@ -43,7 +43,7 @@ def prepare_environment(environment: MutableMapping[str, str]) -> None:
 def start_server() -> postgres.Server:
     """The run's server, started by whichever worker asks first."""
     folder = Path(os.environ[FOLDER])
-    with _one_at_a_time(folder / "starting"):
+    with one_at_a_time(folder / "starting"):
         chosen = os.environ.get("PG_BIN")
         return postgres.start(
             folder / "postgres",
@@ -67,7 +67,8 @@ def _locked(path: Path) -> int:
 
 
 @contextmanager
-def _one_at_a_time(path: Path) -> Iterator[None]:
+def one_at_a_time(path: Path) -> Iterator[None]:
+    """Hold the lock of this name among the run's processes."""
     held = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(held, fcntl.LOCK_EX)

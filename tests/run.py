@@ -8,7 +8,9 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
@@ -19,6 +21,8 @@ from tests.tools import missing_tools
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 OLDEST_POSTGRES = Path("/usr/lib/postgresql/15/bin")
+QUEUE_MARK = "pytest.mark.queue"
+"""Stands in each file that holds a test of the queue."""
 PACKAGES = {
     "browser": ["chromium", "fonts-liberation"],
     "redis": ["redis-server"],
@@ -41,12 +45,45 @@ def main(arguments: Sequence[str]) -> int:
     """Run all; 0 when everything passed."""
     os.chdir(ROOT)
     install_missing()
-    failed = [name for name, command, more in checks() if not passes(name, command, more)]
-    if "--checks" not in arguments:
-        failed += run_tests([word for word in arguments if word != "--checks"])
+    chosen = [word for word in arguments if word != "--checks"]
+    if "--checks" in arguments:
+        failed = [done.name for done in checked() if not done.passed]
+    else:
+        failed = run_checks_and_queue(with_queue=not chosen) + run_tests(chosen)
     if failed:
         print(f"Failed: {', '.join(failed)}")
     return 1 if failed else 0
+
+
+def run_checks_and_queue(with_queue: bool) -> list[str]:
+    """Run the checks and beside them the queue's tests on the oldest PostgreSQL, if it's here.
+
+    The long check works on one core alone. Returns the names of what failed.
+    """
+    if not (with_queue and OLDEST_POSTGRES.is_dir() and usual_version() != 15):
+        return [done.name for done in checked() if not done.passed]
+    with ThreadPoolExecutor(1) as beside:
+        checking = beside.submit(lambda: list(checked(say=False)))
+        print("The queue's tests on PostgreSQL 15, and the checks beside them", flush=True)
+        files = [str(p) for p in Path("tests").rglob("test_*.py") if QUEUE_MARK in p.read_text()]
+        older = {**os.environ, "PG_BIN": str(OLDEST_POSTGRES)}
+        command = [*pytest_on(workers() - 1), "-m", "queue", *sorted(files)]
+        queue = subprocess.run(command, env=older, check=False).returncode
+        failed = []
+        for done in checking.result():
+            done.say()
+            failed += [] if done.passed else [done.name]
+    return [*failed, *(["the queue's tests on PostgreSQL 15"] if queue else [])]
+
+
+def workers() -> int:
+    """How many processes run tests at once."""
+    return min(os.cpu_count() or 2, 8)
+
+
+def pytest_on(processes: int) -> list[str]:
+    """The command that runs tests in so many processes; in this one alone for fewer than two."""
+    return [sys.executable, "-m", "pytest", "-n", str(processes if processes > 1 else 0)]
 
 
 def checks() -> list[tuple[str, list[str], dict[str, str]]]:
@@ -75,42 +112,47 @@ def checks() -> list[tuple[str, list[str], dict[str, str]]]:
     return found
 
 
-def passes(name: str, command: list[str], more: dict[str, str]) -> bool:
-    """Run one check; print what it said only when it failed."""
-    began = monotonic()
-    done = subprocess.run(
-        command,
-        env={**os.environ, **more},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    result = "ok" if done.returncode == 0 else "FAILED"
-    print(f"{name:<22}{result:<8}{monotonic() - began:6.1f} s", flush=True)
-    if done.returncode != 0:
-        print(done.stdout, flush=True)
-    return done.returncode == 0
+@dataclass(frozen=True)
+class Checked:
+    """How a check went, what it printed, and how many seconds it took."""
+
+    name: str
+    passed: bool
+    printed: str
+    seconds: float
+
+    def say(self) -> None:
+        """Print its line, and what it said only when it failed."""
+        print(f"{self.name:<22}{'ok' if self.passed else 'FAILED':<8}{self.seconds:6.1f} s")
+        print(self.printed if not self.passed else "", end="", flush=True)
+
+
+def checked(*, say: bool = True) -> Iterator[Checked]:
+    """Run every check, one after another."""
+    for name, command, more in checks():
+        began = monotonic()
+        done = subprocess.run(
+            command,
+            env={**os.environ, **more},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        one = Checked(name, done.returncode == 0, done.stdout, monotonic() - began)
+        if say:
+            one.say()
+        yield one
 
 
 def run_tests(arguments: list[str]) -> list[str]:
-    """Run the whole suite, and first the queue's tests on the oldest PostgreSQL if it's here.
-
-    Returns the names of what failed.
-    """
-    failed = []
-    pytest = [sys.executable, "-m", "pytest", "-n", str(min(os.cpu_count() or 2, 8))]
-    if not arguments and OLDEST_POSTGRES.is_dir() and usual_version() != 15:
-        print("\nThe queue's tests on PostgreSQL 15", flush=True)
-        older = {**os.environ, "PG_BIN": str(OLDEST_POSTGRES)}
-        if subprocess.run([*pytest, "-m", "queue"], env=older, check=False).returncode != 0:
-            failed.append("the queue's tests on PostgreSQL 15")
+    """Run the whole suite, or what the arguments choose; the names of what failed."""
     version = usual_version()
     print(f"\nAll tests on PostgreSQL {version}", flush=True)
     if missing := missing_tools():
         print("Not run here: " + "; ".join(f"{k} ({why})" for k, why in missing.items()))
-    done = subprocess.run([*pytest, "--durations=10", *arguments], check=False)
-    return [*failed, "tests"] if done.returncode != 0 else failed
+    done = subprocess.run([*pytest_on(workers()), "--durations=10", *arguments], check=False)
+    return ["tests"] if done.returncode != 0 else []
 
 
 def usual_version() -> int:

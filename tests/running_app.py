@@ -13,9 +13,10 @@ from urllib.request import urlopen
 import pytest
 
 from foundation import postgres
+from tests.ready import ROOT, give_database
 from tests.tools import free_environment, free_port, wait_until
 
-ROOT = Path(__file__).resolve().parent.parent
+__all__ = ["ROOT", "RunningApp", "live_app", "new_app"]
 
 
 @dataclass
@@ -79,11 +80,16 @@ class RunningApp:
 
 @pytest.fixture
 def new_app(open_folder: Path) -> Iterator[Callable[..., RunningApp]]:
-    """Makes apps that aren't started yet; each is stopped at the end, with its database."""
+    """Makes apps that aren't started yet; each is stopped at the end, with its database.
+
+    Their database is one that has been migrated; with `empty`, the first start makes it.
+    """
     made: list[RunningApp] = []
 
-    def make(**environment: str) -> RunningApp:
+    def make(*, empty: bool = False, **environment: str) -> RunningApp:
         made.append(RunningApp(open_folder / f"var{len(made)}", free_port(), environment))
+        if not empty:
+            give_database(made[-1].var)
         return made[-1]
 
     yield make
@@ -97,7 +103,7 @@ def new_app(open_folder: Path) -> Iterator[Callable[..., RunningApp]]:
 
 @pytest.fixture
 def live_app(new_app: Callable[..., RunningApp]) -> Iterator[RunningApp]:
-    """The running product with an empty database; its `url` serves."""
+    """The running product, in which nobody is yet; its `url` serves."""
     app = new_app()
     app.start()
     yield app

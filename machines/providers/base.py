@@ -158,16 +158,22 @@ class Usage:
 
 
 class Session(ABC):
-    """One running command."""
+    """One running command. Its events are read once, by one thread at a time."""
+
+    @abstractmethod
+    def next_event(self, seconds: float | None = None) -> Event | None:
+        """The next piece of output as soon as it was written, then one Exit.
+
+        None when nothing came within `seconds` (None: it is waited for), and once Exit was given;
+        then no process of the command is alive. Raises ProviderUnavailable when the machine
+        couldn't start the command at all.
+        """
 
     @property
-    @abstractmethod
     def events(self) -> Iterator[Event]:
-        """Out and Err as they come, then one Exit. To be read once.
-
-        When Exit has been given, no process of the command is alive. Raises ProviderUnavailable
-        when the machine couldn't start the command at all.
-        """
+        """Out and Err as they come, then one Exit. Raises as `next_event`."""
+        while (event := self.next_event()) is not None:
+            yield event
 
     @abstractmethod
     def resize(self, size: Size) -> None:

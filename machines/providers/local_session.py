@@ -5,10 +5,9 @@ same thread: `--die-with-parent` ends the box when the *thread* that started it 
 """
 
 import os
-import queue
 import selectors
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO
@@ -21,7 +20,6 @@ from machines.providers.base import (
     ExitReason,
     Out,
     ProviderUnavailable,
-    Session,
     Size,
     Unsupported,
 )
@@ -29,6 +27,7 @@ from machines.providers.local_box import Started
 from machines.providers.local_disk import DiskWatch
 from machines.providers.local_limits import Limits
 from machines.providers.local_process import BoxProcess, complaint
+from machines.providers.queued_session import QueuedSession
 
 _TICK = 0.2  # seconds between two looks at the memory and the disk
 _PIECE = 65536
@@ -54,12 +53,12 @@ class Command:
     ended: Callable[[], None]
 
 
-class LocalSession(Session):
+class LocalSession(QueuedSession):
     """A running command on a local machine."""
 
     def __init__(self, command: Command) -> None:
+        super().__init__()
         self._command = command
-        self._queue: queue.SimpleQueue[Event | Exception] = queue.SimpleQueue()
         self._source_error: Exception | None = None
         self._left = command.max_output
         self._last_words = b""
@@ -67,16 +66,6 @@ class LocalSession(Session):
         self._bell_out, self._bell = os.pipe()
         self.over = threading.Event()
         threading.Thread(target=self._supervise, name="machine-exec", daemon=True).start()
-
-    @property
-    def events(self) -> Iterator[Event]:
-        while True:
-            event = self._queue.get()
-            if isinstance(event, Exception):
-                raise event
-            yield event
-            if isinstance(event, Exit):
-                return
 
     def resize(self, size: Size) -> None:
         raise Unsupported("This command has no terminal.")
@@ -100,7 +89,7 @@ class LocalSession(Session):
             self._command.ended()
         except Exception as error:
             last = error
-        self._queue.put(last)
+        self._events.put(last)
 
     def _told(self, error: Exception) -> Exception:
         """An error as `events` raises it: in the family, unless it is the input's own source's."""
@@ -187,7 +176,7 @@ class LocalSession(Session):
         kept = piece[: self._left]
         self._left -= len(kept)
         if kept:
-            self._queue.put(key.data(kept))
+            self._events.put(key.data(kept))
         if key.data is Err:
             self._last_words = (self._last_words + kept)[-2000:]
         return len(kept) == len(piece)

@@ -5,7 +5,6 @@ A command is answered by what a test said it would do (`answer`), else by the sm
 """
 
 import io
-import queue
 import tempfile
 import threading
 from collections import defaultdict, deque
@@ -30,7 +29,6 @@ from machines.providers.base import (
     Provider,
     ProviderUnavailable,
     Ref,
-    Session,
     Size,
     Spec,
     Unsupported,
@@ -42,6 +40,7 @@ from machines.providers.local_archive import checked_copy, copy_counted
 from machines.providers.memory_files import Tree, read_tar, write_tar
 from machines.providers.memory_shell import Shell
 from machines.providers.paths import HOME, beneath_home, inside
+from machines.providers.queued_session import QueuedSession
 
 Call = Literal["wake", "exec", "suspend", "archive", "restore"]
 
@@ -85,7 +84,7 @@ class _Over(Exception):
         self.reason: ExitReason = reason
 
 
-class MemorySession(Session):
+class MemorySession(QueuedSession):
     """A command that is being answered, on a thread of its own."""
 
     def __init__(
@@ -95,26 +94,16 @@ class MemorySession(Session):
         max_output: int,
         is_full: Callable[[], bool],
     ) -> None:
+        super().__init__()
         self._work = work
         self._is_full = is_full
         self._deadline = monotonic() + timeout
         self._left = max_output
-        self._queue: queue.SimpleQueue[Event | Exception] = queue.SimpleQueue()
         self._cancelled = threading.Event()
         self.over = threading.Event()
 
     def begin(self) -> None:
         threading.Thread(target=self._answer, name="machine-exec", daemon=True).start()
-
-    @property
-    def events(self) -> Iterator[Event]:
-        while True:
-            event = self._queue.get()
-            if isinstance(event, Exception):
-                raise event
-            yield event
-            if isinstance(event, Exit):
-                return
 
     def resize(self, size: Size) -> None:
         raise Unsupported("This command has no terminal.")
@@ -128,7 +117,7 @@ class MemorySession(Session):
         kept = data[: self._left]
         self._left -= len(kept)
         if kept:
-            self._queue.put(kind(kept))
+            self._events.put(kind(kept))
         if len(kept) < len(data):
             raise _Over("output")
 
@@ -151,7 +140,7 @@ class MemorySession(Session):
         except Exception as error:  # a source's or the interpreter's; `events` raises it
             last = error
         self.over.set()
-        self._queue.put(last)
+        self._events.put(last)
 
 
 class MemoryProvider(Provider):

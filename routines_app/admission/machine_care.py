@@ -18,7 +18,7 @@ from machines.access import provider_for, provider_named
 from machines.lifecycle import STUCK_AFTER, MachineState, after_a_crash, may_archive, may_suspend
 from machines.models import Machine
 from machines.providers.base import MachineError, Manifest, NotFound, Provider, Ref, Spec
-from routines_app.admission.machine_door import move_machine, put_to_sleep
+from routines_app.admission.machine_door import is_since, move_machine, put_to_sleep
 from routines_app.fires.beats import beat
 from routines_app.models import Routine, Run
 
@@ -75,7 +75,7 @@ def archive_machine(machine: Machine) -> bool:
         raise
     with transaction.atomic():
         row = Machine.objects.select_for_update().get(pk=machine.pk)
-        ours = _is_since(row, MachineState.ARCHIVING, began)
+        ours = is_since(row, MachineState.ARCHIVING, began)
         if not ours or _routines_on(row):
             draft.unlink(missing_ok=True)
             if ours:
@@ -148,7 +148,7 @@ def restore_machine(machine: Machine) -> None:
         raise NotRestored(f"It stays in cold storage, untouched: {error}") from error
     with transaction.atomic():
         row = Machine.objects.select_for_update().get(pk=machine.pk)
-        if not _is_since(row, MachineState.RESTORING, began):
+        if not is_since(row, MachineState.RESTORING, began):
             raise NotRestored("It took so long that it had been given up. Ask for it again.")
         row.archive, row.used_at, row.ref = {}, database_clock.now(), ref.machine_id
         row.save(update_fields=["archive", "used_at", "ref"])
@@ -232,11 +232,5 @@ def _back(
 ) -> None:
     with transaction.atomic():
         row = Machine.objects.select_for_update().get(pk=machine_id)
-        if _is_since(row, expected, since or row.state_since):
+        if is_since(row, expected, since or row.state_since):
             move_machine(row, back, why)
-
-
-def _is_since(row: Machine, state: MachineState, since: datetime) -> bool:
-    """Whether it has been in that state from that instant on, so that nobody has given up what
-    began then, and nobody has begun it anew."""
-    return row.state == state and row.state_since == since

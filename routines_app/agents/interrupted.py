@@ -1,23 +1,24 @@
-"""What a command had printed when its turn was interrupted is kept as a step."""
+"""What a command had printed when its turn was interrupted, or its machine failed, is kept as a
+step."""
 
 from collections.abc import Callable
 from contextlib import suppress
 
-from routines_app.agents.turn import NewStep, StepKind, TurnInterrupted
+from routines_app.agents.turn import ComputerFailed, NewStep, StepKind, TurnInterrupted
 from routines_app.agents.wording import middle_cut
 
 
 def keep_what_was_printed(
     record: Callable[[NewStep], None],
-    interruption: TurnInterrupted,
+    ended_by: TurnInterrupted | ComputerFailed,
     kind: StepKind,
     title: str,
 ) -> None:
-    """Store the command that was interrupted, with its output so far; nothing when none ran.
+    """Store the command that was cut short, with its output so far; nothing when none ran.
 
-    The caller raises the interruption again.
+    The caller raises it again.
     """
-    partial = interruption.partial
+    partial = ended_by.partial
     if partial is None:
         return
     step = NewStep(

@@ -92,7 +92,15 @@ class ModelRuntime:
         opening = opening_of(request)
         tools = opening.tools
         ends_at = clock.monotonic() + request.seconds
-        place = Workplace(computer, request.folder, ends_at, steps.check, self._judge, request.apps)
+        place = Workplace(
+            computer,
+            request.folder,
+            ends_at,
+            steps.check,
+            self._judge,
+            request.apps,
+            steps.printed,
+        )
         with ModelLine(
             choice.connection, choice.name, tools, silence=self._silence, longest=self._longest
         ) as line:

@@ -8,6 +8,7 @@ errors. Its last line says how it went: `report: …` or `nothing changed`.
 from foundation import clock
 from foundation.failpoints import failpoint
 from routines_app.agents.interrupted import keep_what_was_printed
+from routines_app.agents.live_output import LiveOutput
 from routines_app.agents.turn import (
     CommandResult,
     Computer,
@@ -49,17 +50,22 @@ class ScriptRuntime:
         try:
             computer.write_file(f"{request.folder}/{SCRIPT_PATH}", _as_file(request.instructions))
             steps.begin(StepKind.RAN, COMMAND)
+            live = LiveOutput.of(steps)
             result = computer.run(
                 ["bash", SCRIPT_PATH],
                 cwd=request.folder,
                 timeout=max(ends_at - clock.monotonic(), 0.1),
-                check=steps.check,
+                check=live.check,
+                heard=live.heard,
             )
         except TurnInterrupted as interruption:
             keep_what_was_printed(steps.record, interruption, StepKind.RAN, COMMAND)
             raise
         except ComputerFailed as error:
-            return _ended("fail_machine", doing=DOING, variant=error.variant, reason=str(error))
+            keep_what_was_printed(steps.record, error, StepKind.RAN, COMMAND)
+            printed = error.partial.output if error.partial else ""
+            facts = {"variant": error.variant, "reason": str(error)}
+            return _ended("fail_machine", printed, doing=DOING, **facts)
         except ComputerRefused as error:
             return _ended("fail_machine", doing=DOING, variant="refused", reason=str(error))
         failpoint("tool.before")

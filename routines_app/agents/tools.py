@@ -81,7 +81,9 @@ def use_tool(
         content, facts = str(error), {"refused": True}
         told = f"That didn't work. {error}"
     except ComputerFailed as error:
-        content, facts, failed, told = str(error), {"refused": True}, error, ""
+        printed = error.partial.output.rstrip() if error.partial else ""
+        content = f"{printed}\n{error}".lstrip()
+        facts, failed, told = {"refused": True}, error, ""
     step = NewStep(kind, title, middle_cut(content), seconds=clock.monotonic() - began, facts=facts)
     return ToolResult(step, told, effect, failed)
 

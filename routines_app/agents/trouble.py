@@ -20,6 +20,7 @@ UNREADABLE = "gave an answer that can't be read"
 UNASKED = "couldn't be asked"
 
 REASON = 300  # characters
+_WORTH_ANOTHER_TRY = (408, 425, 429)
 
 # Providers send these with the same status as a rate limit, but waiting doesn't help.
 _SPENT_OUT = re.compile(
@@ -85,6 +86,8 @@ def trouble_of(error: Exception, exchange: Exchange, *, partial: str, secret: st
             return Trouble(
                 "", reason, again=True, wait=error.retry_after, paid=begun, partial=partial
             )
+        case e.ModelServerError() if _turned_away(exchange.status):
+            return Trouble(SAID_NO, reason, paid=False)
         case e.ModelServerError():
             return Trouble("", reason, again=True, wait=error.retry_after, partial=partial)
         case _ if exchange.began is None:
@@ -100,6 +103,12 @@ def trouble_of(error: Exception, exchange: Exchange, *, partial: str, secret: st
             return Trouble(UNREADABLE, reason, partial=partial)
         case _:
             return Trouble(BROKE_OFF, reason, partial=partial)
+
+
+def _turned_away(status: int | None) -> bool:
+    """Whether HTTP says that the request was at fault, whatever name the provider gave its error: a
+    gateway may call each of them internal."""
+    return status is not None and 400 <= status < 500 and status not in _WORTH_ANOTHER_TRY
 
 
 def _reason(error: Exception) -> str:

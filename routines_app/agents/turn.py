@@ -84,6 +84,10 @@ class StepSink(Protocol):
         """Tell the text of the answer that is coming in, as far as it has come. It stands in place
         of the open step until the next `record`. Each call is a write: once a second is enough."""
 
+    def printed(self, text: str, before: int) -> None:
+        """Tell the newest part of what the open step's command has printed, and how many characters
+        came before it. It stands beside the open step until the next `record`; a write each."""
+
     def check(self) -> None:
         """Raise TurnInterrupted when the turn has to end. Cheap: call it often (each 0.5 s)."""
 
@@ -111,8 +115,17 @@ class ComputerRefused(Exception):
     """
 
 
+class NotThere(ComputerRefused):
+    """The machine has no such file or folder."""
+
+
 class ComputerFailed(Exception):
-    """The machine itself failed, so the turn can't go on. Its text is the reason, a sentence."""
+    """The machine itself failed, so the turn can't go on. Its text is the reason, a sentence.
+
+    `partial` is the command that was lost with it, with what it had printed; None: none ran.
+    """
+
+    partial: CommandResult | None = None
 
     def __init__(self, variant: Literal["memory", "disk", "silent"], reason: str) -> None:
         super().__init__(reason)
@@ -135,12 +148,15 @@ class Computer(Protocol):
         cwd: str,
         timeout: float,
         check: Callable[[], None],
+        heard: Callable[[bytes], None] | None = None,
         max_output: int = 200_000,
     ) -> CommandResult:
         """Run one command to its end, creating `cwd` if it isn't there.
 
-        Calls `check` at least each 0.5 s meanwhile; whatever that raises ends the command and
-        passes through, with `partial` set if it is a TurnInterrupted.
+        Calls `check` at least each 0.5 s meanwhile, however much the command prints; whatever that
+        raises ends the command and passes through, with `partial` set if it is a TurnInterrupted.
+        Calls `heard` with each piece of both outputs as it comes, up to the bound; all of it has
+        been heard when this returns. Both are called on the thread that called.
         """
 
     def read_file(self, path: str, max_bytes: int = 1_000_000) -> bytes: ...

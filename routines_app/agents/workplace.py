@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from routines_app.agents.connectors import OpenApps
 from routines_app.agents.guarded import Judge
+from routines_app.agents.live_output import LiveOutput
 from routines_app.agents.turn import Computer
 
 # What a tool gives back: its step's title, its content, and small facts.
@@ -25,6 +26,7 @@ class Workplace:
 
     `check` raises TurnInterrupted when the turn has to end; `ends_at` is by `clock.monotonic`.
     `judge` says which addresses of the web may be read. `apps` are those that may be called.
+    `printed` is told what a command prints while it runs, as a `StepSink` is.
     """
 
     computer: Computer
@@ -33,12 +35,21 @@ class Workplace:
     check: Callable[[], None]
     judge: Judge
     apps: OpenApps | None = None
+    printed: Callable[[str, int], None] | None = None
+
+    def live_output(self) -> LiveOutput:
+        """What a command that begins now prints, as it is shown."""
+        return LiveOutput(self.check, self.printed or _unseen)
 
     def path(self, given: str) -> str:
         """A path as the machine takes it: one that isn't rooted is beneath the folder."""
         if not given or given == ".":
             return self.folder
         return given if given.startswith(("~", "/")) else f"{self.folder}/{given}"
+
+
+def _unseen(text: str, before: int) -> None:
+    """Nobody watches."""
 
 
 def text_of(arguments: dict[str, object], name: str, *, empty: bool = False) -> str:

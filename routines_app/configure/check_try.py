@@ -94,6 +94,9 @@ def ask_to_try(
         return NotAsked("Write the command that should be tried.")
     if "\x00" in command + folder or len(command) > 10_000 or len(folder) > 300:
         return NotAsked("Shorten the command; it can’t be tried like this.")
+    paused = why_paused(workspace.pk)
+    if paused:
+        return NotAsked(paused)
     asked = CheckTry(
         str(uuid.uuid4()),
         workspace.pk,
@@ -114,6 +117,16 @@ def ask_to_try(
         _end_turn(asked)
         return NotAsked("No runner could be asked just now. Try it again in a moment.")
     return asked
+
+
+def why_paused(workspace_id: int) -> str:
+    """Why nothing is tried in this workspace now; empty when it isn't paused."""
+    if not Workspace.objects.filter(pk=workspace_id, paused_at__isnull=False).exists():
+        return ""
+    return (
+        "Everything is paused, so no machine is woken to try it. "
+        "It can be tried once Settings turn it back on."
+    )
 
 
 def the_try(key: str, workspace_id: int | None = None) -> CheckTry | None:

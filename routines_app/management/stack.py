@@ -109,6 +109,7 @@ class Stack:
             "web": [
                 *("uvicorn", "routines_app.asgi:application", "--host", "127.0.0.1"),
                 *("--port", str(self.port), "--no-access-log", "--no-server-header"),
+                "--no-proxy-headers",
             ],
             "beat": [*_CELERY, "beat", "--scheduler", "celery.beat:Scheduler"],
             "clock": worker("clock", "clock", 4),

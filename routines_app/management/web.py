@@ -20,6 +20,7 @@ class WebThread:
                 log_level="warning",
                 access_log=False,
                 server_header=False,
+                proxy_headers=False,  # routines_app.web.proxies judges them
                 timeout_graceful_shutdown=_GRACE_SECONDS,
             )
         )

@@ -87,6 +87,7 @@ def _keep_open_step(run: Run) -> None:
         number=(run.steps.aggregate(last=Max("number"))["last"] or 0) + 1,
         kind=run.doing.get("kind", StepKind.NOTE),
         title=str(run.doing.get("title", ""))[:500],
+        content=str(run.doing.get("text", "")),
         facts={"outcome": "unknown"},
         at=database_clock.now(),
     )

@@ -9,13 +9,13 @@ from django.db import DatabaseError, InterfaceError
 
 from foundation import clock, database_clock
 from foundation.failpoints import failpoint
-from machines.access import provider_for
 from machines.models import Machine
-from machines.providers.base import MachineError, Provider, Ref
+from machines.providers.base import MachineError
 from routines_app.admission import NotWoken, Woken, admit, wake_machine
 from routines_app.admission.admit import Ready
 from routines_app.agents.connectors import OpenApps
 from routines_app.agents.interrupted import keep_what_was_printed
+from routines_app.agents.live_output import LiveOutput
 from routines_app.agents.runtimes import runtime_for
 from routines_app.agents.turn import (
     ComputerFailed,
@@ -27,7 +27,7 @@ from routines_app.agents.turn import (
     TurnOutcome,
     TurnRequest,
 )
-from routines_app.fires import Claim, claim_fire, requeue_fire, waiting_fires
+from routines_app.fires import Claim, claim_fire, waiting_fires
 from routines_app.fires.doorbell import ring_for_fires
 from routines_app.models import Run
 from routines_app.rules.admission import Refused
@@ -37,6 +37,12 @@ from routines_app.runner import record
 from routines_app.runner.apps import note_apps, without_its_apps
 from routines_app.runner.computer import MachineComputer
 from routines_app.runner.conversation import go_on, left_by
+from routines_app.runner.cut_short import (
+    interrupted,
+    machine_trouble,
+    memory_left,
+    not_woken,
+)
 from routines_app.runner.ending import Ending, LeftBehind
 from routines_app.runner.hand_over import hand_over, note_use
 from routines_app.runner.lease import LeaseKeeper, Why, draining
@@ -79,7 +85,7 @@ def _bring_home(claim: Claim, lease: LeaseKeeper) -> None:
         log.warning("claim_lost")
         return
     except TurnInterrupted:
-        ending = _interrupted(claim, lease.why or Why.LOST)
+        ending = interrupted(claim, lease.why or Why.LOST)
     except (DatabaseError, InterfaceError):
         # The row can't be written now. The lease ends, and whoever finds it then decides.
         log.exception("database_failed_in_a_run")
@@ -107,7 +113,7 @@ def _work(claim: Claim, lease: LeaseKeeper) -> Ending:
     began = clock.monotonic()
     woken = wake_machine(run.machine, run.routine.name)
     if isinstance(woken, NotWoken):
-        return _not_woken(woken, run.machine.name)
+        return not_woken(woken, run.machine.name)
     if not record.awake(claim):
         raise ClaimLost
     steps.record(
@@ -155,10 +161,10 @@ def _on_the_machine(
         marks = folder_marks(woken.provider, woken.ref, run.routine.memory_folder)
         outcome, left = _turn(ready, computer, steps, state, apps)
     except (ComputerRefused, ComputerFailed) as error:
-        return _machine_trouble(error, has_check)
+        return machine_trouble(error, has_check)
     after = folder_marks(woken.provider, woken.ref, run.routine.memory_folder)
     ending = _turned(
-        outcome, files_changed(marks, after), _state_after(woken.provider, woken.ref, slug), left
+        outcome, files_changed(marks, after), memory_left(woken.provider, woken.ref, slug), left
     )
     return patiently(lambda: _with_its_context(run, ending))
 
@@ -167,14 +173,16 @@ def _check(run: Run, computer: MachineComputer, steps: StoredSteps) -> CarryOn |
     command = run.snapshot["check"]
     steps.begin(StepKind.CHECK, command)
     try:
+        live = LiveOutput.of(steps)
         result = computer.run(
             ["bash", "-c", command],
             cwd=run.snapshot["folder"],
             timeout=CHECK_SECONDS,
-            check=steps.check,
+            check=live.check,
+            heard=live.heard,
         )
-    except TurnInterrupted as interruption:
-        keep_what_was_printed(steps.record, interruption, StepKind.CHECK, command)
+    except (TurnInterrupted, ComputerFailed) as error:
+        keep_what_was_printed(steps.record, error, StepKind.CHECK, command)
         raise
     failpoint("check.before")
     steps.record(
@@ -253,69 +261,6 @@ def _with_its_context(run: Run, ending: Ending) -> Ending:
     if ending.status is RunStatus.STOP_TIME:
         facts.setdefault("limit_seconds", run.snapshot["time_limit"])
     return replace(ending, facts=facts)
-
-
-def _state_after(provider: Provider, ref: Ref, slug: str) -> str | None:
-    try:
-        return read_state(provider, ref, slug)
-    except MachineError as error:
-        log.warning("state_unreadable_after_run", reason=error.sentence)
-        return None
-
-
-def _not_woken(woken: NotWoken, machine: str) -> Ending:
-    facts: dict[str, object] = {"machine": machine, "reason": woken.sentence}
-    match woken.why:
-        case "gone":
-            return Ending(RunStatus.SKIP_MACHINE_GONE, facts)
-        case "cold":
-            return Ending(RunStatus.SKIP_COLD, facts)
-        case "timeout":
-            return Ending(RunStatus.SKIP_WAKE_TIMEOUT, facts, ours=True)
-        case _:
-            return Ending(RunStatus.SKIP_WAKE_REFUSED, facts)
-
-
-def _machine_trouble(error: ComputerRefused | ComputerFailed, checking: bool) -> Ending:
-    doing = "it was checking" if checking else "it was starting"
-    if isinstance(error, ComputerFailed):
-        facts: dict[str, object] = {"variant": error.variant, "reason": str(error), "doing": doing}
-        return Ending(RunStatus.FAIL_MACHINE, facts, ours=error.variant == "silent")
-    return Ending(RunStatus.FAIL_MACHINE, {"variant": "refused", "reason": str(error)})
-
-
-def _interrupted(claim: Claim, why: Why) -> Ending | None:
-    """What a broken-off run ends as; None when nothing is to be written for it."""
-    match why:
-        case Why.LOST:
-            return None
-        case Why.STOPPED:
-            run = _broken_off(claim)
-            facts: dict[str, object] = {"person": str(run.stop_asked_by or "")}
-            return Ending(RunStatus.STOP_PERSON, facts, state_after=_state_left(run))
-        case Why.DELETED:
-            return Ending(RunStatus.STOP_DELETED, state_after=_state_left(_broken_off(claim)))
-        case Why.DRAINING:
-            if requeue_fire(claim):
-                return None
-            left = _state_left(_broken_off(claim))
-            return Ending(RunStatus.FAIL_RESTART, state_after=left, ours=True)
-
-
-def _broken_off(claim: Claim) -> Run:
-    return Run.objects.select_related("stop_asked_by", "machine", "routine").get(pk=claim.run_id)
-
-
-def _state_left(run: Run) -> str | None:
-    """state.md as a broken-off run left it; None when nothing had begun or it can't be read."""
-    if run.effects_begun_at is None or run.machine is None:
-        return None
-    try:
-        provider, ref = provider_for(run.machine)
-    except MachineError as error:
-        log.warning("state_unreadable_after_run", reason=error.sentence)
-        return None
-    return _state_after(provider, ref, run.routine.slug)
 
 
 def _ring_for_the_next(claim: Claim) -> None:

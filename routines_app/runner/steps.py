@@ -23,19 +23,26 @@ class StoredSteps:
     def __init__(self, claim: Claim, lease: LeaseKeeper) -> None:
         self.claim = claim
         self.lease = lease
+        self._open: dict[str, object] = {}
         self.count = Step.objects.filter(run_id=claim.run_id).count()
 
     def check(self) -> None:
         self.lease.check()
 
     def begin(self, kind: StepKind, title: str) -> None:
-        patiently(lambda: self._write({"doing": {"kind": kind, "title": _clean(title)[:TITLE]}}))
+        self._open = {"kind": kind, "title": _clean(title)[:TITLE]}
+        patiently(lambda: self._write({"doing": self._open}))
         self.lease.check()
 
     def streaming(self, text: str) -> None:
         text = _clean(text)
         shown = text if len(text) <= STREAMED else f"…{text[-STREAMED:]}"
         doing = {"kind": StepKind.SAID, "title": one_line(text), "text": shown}
+        patiently(lambda: self._write({"doing": doing}))
+        self.lease.check()
+
+    def printed(self, text: str, before: int) -> None:
+        doing = {**self._open, "text": _clean(text), "before": before}
         patiently(lambda: self._write({"doing": doing}))
         self.lease.check()
 

@@ -14,7 +14,14 @@ from machines.models import Machine
 from routines_app.admission import NotWoken, wake_machine
 from routines_app.admission.machine_care import busy
 from routines_app.agents.turn import ComputerFailed, ComputerRefused, TurnInterrupted
-from routines_app.configure.check_try import MOST_SHOWN, CheckTry, Stage, reached, the_try
+from routines_app.configure.check_try import (
+    MOST_SHOWN,
+    CheckTry,
+    Stage,
+    reached,
+    the_try,
+    why_paused,
+)
 from routines_app.rules.check import CHECK_SECONDS
 from routines_app.runner.computer import MachineComputer
 from routines_app.runner.lease import draining
@@ -43,6 +50,10 @@ def _try(asked: CheckTry) -> None:
     machine = Machine.objects.filter(pk=asked.machine_id, deleted_at__isnull=True).first()
     if machine is None:
         reached(asked, Stage.REFUSED, why_not=f"{asked.machine} has been deleted. Choose another.")
+        return
+    paused = why_paused(asked.workspace_id)
+    if paused:
+        reached(asked, Stage.REFUSED, why_not=paused)
         return
     if busy(machine):
         why = f"A run is going on on {machine.name}. Try it when that has ended."
@@ -105,5 +116,4 @@ class _GivesWay:
                 )
         except DatabaseError as error:
             log.warning("try_unlooked", error=str(error))  # the time limit holds all the same
-        finally:
-            connection.close()  # of the watching thread, which nobody else closes
+            connection.close()  # the next question makes a new one

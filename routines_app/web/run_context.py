@@ -17,6 +17,7 @@ from routines_app.rules import zones
 from routines_app.rules.said import rounded
 from routines_app.rules.schedule import next_occurrence
 from routines_app.rules.status import RunStatus, Shape
+from routines_app.rules.terminal import without_escapes
 from routines_app.web import run_beside as beside
 from routines_app.web.access import WorkspaceRequest
 from routines_app.web.acts import ActLink
@@ -37,7 +38,6 @@ from routines_app.web.run_past import PastRun, past_of, streak_at, usual_quiet
 from routines_app.web.run_told import tellings
 from routines_app.web.run_words import is_over, said_status, sentence_for, shape_of
 from routines_app.web.sentence import figures
-from routines_app.web.terminal import without_escapes
 from routines_app.web.transcript import at_now, closing, tally, transcript
 
 
@@ -124,9 +124,9 @@ def page_context(request: WorkspaceRequest, run: Run, after: int = 0) -> dict[st
 def _outline(
     run: Run, steps: list[Step], after: int
 ) -> tuple[list[tuple[int, str, str]], list[str], bool | None]:
-    """Number, kind and title of every step, the kinds of those whose end is known, and whether
+    """Number, kind and title of every step, the kinds of those that were done, and whether
     the machine was awake already, None where no step says so."""
-    fields = ("number", "kind", "title", "facts__outcome", "facts__already")
+    fields = ("number", "kind", "title", "facts__outcome", "facts__already", "facts__refused")
     if not after:
         rows = [
             (
@@ -135,14 +135,19 @@ def _outline(
                 each.title,
                 each.facts.get("outcome"),
                 each.facts.get("already"),
+                each.facts.get("refused"),
             )
             for each in steps
         ]
     else:
         rows = list(run.steps.order_by("number").values_list(*fields))
     outline = [(number, kind, title) for number, kind, title, *_ in rows]
-    ended = [kind for _, kind, _, outcome, _ in rows if outcome is None]
-    woke = [already for _, kind, _, _, already in rows if kind == StepKind.WOKE]
+    ended = [
+        kind
+        for _, kind, _, outcome, _, refused in rows
+        if outcome is None and (not refused or kind == StepKind.CALLED)
+    ]
+    woke = [already for _, kind, _, _, already, _ in rows if kind == StepKind.WOKE]
     return outline, ended, woke[0] if woke else None
 
 

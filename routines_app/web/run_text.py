@@ -5,9 +5,9 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
 from accounts.models import Role
+from routines_app.rules.terminal import without_escapes
 from routines_app.web.access import WorkspaceRequest, in_workspace
 from routines_app.web.run_page import find_run
-from routines_app.web.terminal import without_escapes
 
 
 @in_workspace(Role.VIEWER)

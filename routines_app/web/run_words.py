@@ -10,8 +10,8 @@ from routines_app.producers import asked_by
 from routines_app.rules.reasons import reason_words
 from routines_app.rules.sentences import RunFacts, Sentence, sentence_of
 from routines_app.rules.status import LIVE_STATUSES, OPEN_STATUSES, RunStatus, Shape
+from routines_app.rules.terminal import without_escapes
 from routines_app.web.dates import ago, clock_time, day_of, moment_words
-from routines_app.web.terminal import without_escapes
 
 
 def sentence_for(

@@ -10,9 +10,9 @@ from routines_app.agents.turn import StepKind
 from routines_app.models import Run, Step
 from routines_app.rules.money import dollars, took
 from routines_app.rules.status import RunStatus
+from routines_app.rules.terminal import without_escapes
 from routines_app.web.dates import clock_time
 from routines_app.web.templatetags.words import size
-from routines_app.web.terminal import without_escapes
 
 # What a step that is open is called, and one whose end nobody knows.
 _AT_IT = {
@@ -27,6 +27,17 @@ _AT_IT = {
     StepKind.FETCHED: "Fetching",
     StepKind.WAITED: "Waiting",
     StepKind.CALLED: "Calling",
+}
+# What was called for and not done.
+_NOT_DONE = {
+    StepKind.RAN: "Didn’t run",
+    StepKind.READ: "Didn’t read",
+    StepKind.WROTE: "Didn’t write",
+    StepKind.EDITED: "Didn’t edit",
+    StepKind.LISTED: "Didn’t list",
+    StepKind.SEARCHED: "Didn’t search",
+    StepKind.FETCHED: "Didn’t fetch",
+    StepKind.WAITED: "Didn’t wait",
 }
 SHOWN = 4_000  # characters of one step that its page holds; the rest is a click away
 SHOWN_IN_ALL = 48_000  # of all steps together
@@ -160,6 +171,7 @@ def _line(step: Step, began: datetime, by_cost: bool, all_open: bool) -> Transcr
         open=step.kind == StepKind.CHECK
         or bool(step.facts.get("interrupted"))
         or bool(step.facts.get("exit_code"))
+        or bool(step.facts.get("refused"))
         or (all_open and step.kind == StepKind.RAN),
     )
 
@@ -179,6 +191,8 @@ def _label(step: Step, unknown: bool) -> str:
         return _AT_IT.get(kind, "At it")
     if kind is StepKind.WOKE and step.facts.get("already"):
         return "Awake"
+    if step.facts.get("refused") and kind in _NOT_DONE:
+        return _NOT_DONE[kind]
     return _LABELS.get(kind, "Step")
 
 
@@ -200,6 +214,8 @@ def _known(step: Step) -> bool:
 def _note(step: Step) -> str:
     facts: dict[str, object] = step.facts
     code, lines = facts.get("exit_code"), facts.get("lines")
+    if facts.get("refused"):
+        return "refused"
     parts = []
     interrupted = bool(facts.get("interrupted"))
     shows_code = step.kind == StepKind.CHECK or (step.kind == StepKind.RAN and code != 0)
@@ -211,7 +227,7 @@ def _note(step: Step) -> str:
     if step.kind == StepKind.CHECK:
         parts.append(dollars(step.cost))
     elif step.kind in (StepKind.WROTE, StepKind.EDITED) and isinstance(facts.get("bytes"), int):
-        parts.append(size(cast(int, facts["bytes"])))
+        parts.append(_lines_moved(facts) or size(cast(int, facts["bytes"])))
     elif step.kind == StepKind.FINISHED and "changed" in facts:
         parts.append("something changed" if facts["changed"] else "nothing changed")
     elif isinstance(lines, int):
@@ -221,6 +237,18 @@ def _note(step: Step) -> str:
     if interrupted:
         parts.append("stopped")
     return " · ".join(parts)
+
+
+def _lines_moved(facts: dict[str, object]) -> str:
+    """What a file has gained and lost: "+2 −1 lines"; empty where that isn't known or is nothing.
+
+    >>> _lines_moved({"added": 18, "removed": 0}), _lines_moved({"added": 0, "removed": 1})
+    ('+18 lines', '−1 line')
+    """
+    added, removed = facts.get("added"), facts.get("removed")
+    signed = [f"{sign}{n:,}" for sign, n in (("+", added), ("−", removed)) if n]
+    word = "line" if len(signed) == 1 and 1 in (added, removed) else "lines"
+    return f"{' '.join(signed)} {word}" if signed else ""
 
 
 def _offset(seconds: float) -> str:

@@ -34,6 +34,7 @@ class KeptSteps:
     begun: list[tuple[StepKind, str]] = field(default_factory=list)
     told: list[tuple[int, Usage]] = field(default_factory=list)
     streamed: list[str] = field(default_factory=list)
+    printed_so_far: list[tuple[str, int]] = field(default_factory=list)
     checks: int = 0
 
     def begin(self, kind: StepKind, title: str) -> None:
@@ -51,6 +52,10 @@ class KeptSteps:
     def streaming(self, text: str) -> None:
         self.check()
         self.streamed.append(text)
+
+    def printed(self, text: str, before: int) -> None:
+        self.check()
+        self.printed_so_far.append((text, before))
 
     def check(self) -> None:
         self.checks += 1

@@ -100,13 +100,22 @@ def test_a_spend_limit_isnt_tried_again(
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-@pytest.mark.parametrize("status", [400, 401, 403, 404])
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])
 def test_a_refusal_is_in_the_providers_words(tmp_path: Path, provider: str, status: int) -> None:
     message = f"No such thing for {KEY}."
     outcome, steps, fake = run(tmp_path, [Fail(status, message)] * 3, provider)
     assert (outcome.code, outcome.facts["variant"]) == ("fail_model", "said no")
     assert "No such thing" in str(outcome.facts["reason"])
     assert KEY not in repr(outcome) + repr(steps.steps), "a key never reaches a row"
+    assert (len(fake.seen), outcome.spent) == (1, 0)
+
+
+@pytest.mark.parametrize("kind", ["INTERNAL", "Request Entity Too Large"])
+def test_what_http_says_stands_above_the_name_that_a_gateway_gives_it(
+    tmp_path: Path, kind: str
+) -> None:
+    outcome, _, fake = run(tmp_path, [Fail(413, "It is too large.", kind)] * 3, "google")
+    assert (outcome.code, outcome.facts["variant"]) == ("fail_model", "said no")
     assert (len(fake.seen), outcome.spent) == (1, 0)
 
 

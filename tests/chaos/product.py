@@ -16,7 +16,8 @@ from typing import Literal
 
 from foundation import postgres
 from foundation.embedded import DATABASE
-from tests.running_app import ROOT
+from tests.database import FOLDER
+from tests.ready import ROOT, give_database
 from tests.tools import free_environment, free_port, wait_until
 
 Topology = Literal["embedded", "production"]
@@ -149,6 +150,8 @@ def installed(topology: Topology, **more: str) -> Iterator[Product]:
     folder = Path(tempfile.mkdtemp(prefix="routines-chaos-", dir="/tmp"))
     folder.chmod(0o755)
     product = Product(topology, folder, more)
+    if FOLDER in os.environ:  # within a test run
+        give_database(product.var)
     try:
         product.start()
         _look_into(product)

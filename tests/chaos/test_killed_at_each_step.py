@@ -1,11 +1,13 @@
 """A share of what `python -m tests.chaos` does whole, each as the command does it."""
 
+import os
 import subprocess
 import sys
 
 import pytest
 
 from tests.chaos.killed import CASES, SHARE
+from tests.database import FOLDER
 from tests.running_app import ROOT
 from tests.tools import free_environment
 
@@ -17,7 +19,7 @@ def chaos(*words: str) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "tests.chaos", *words],
         cwd=ROOT,
-        env=free_environment(),
+        env=free_environment(**{FOLDER: os.environ[FOLDER]}),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

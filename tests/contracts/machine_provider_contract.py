@@ -247,6 +247,28 @@ class ExecContract:
         end, out, _ = ran(provider, ref, "bash", "-c", "echo begun; sleep 60", timeout=0.5)
         assert (end.reason, out) == ("timeout", b"begun\n")
 
+    def test_output_is_told_while_the_command_runs(self, provider: Provider) -> None:
+        ref = awake(provider)
+        session = provider.exec(ref, "run-1", ["bash", "-c", "echo begun; sleep 60"])
+        assert session.next_event(10.0) == Out(b"begun\n")
+        begun = time.monotonic()
+        assert session.next_event(0.2) is None
+        assert 0.15 < time.monotonic() - begun < 5
+        session.cancel()
+        assert session.next_event(10.0) == Exit(137, "cancelled")
+        assert session.next_event() is None
+        assert list(session.events) == []
+
+    def test_all_output_is_told_before_the_end_however_late_it_is_read(
+        self, provider: Provider
+    ) -> None:
+        session = provider.exec(awake(provider), "run-1", ["bash", "-c", "echo a; echo b; exit 3"])
+        out = b""
+        while isinstance(event := session.next_event(10.0), Out):
+            time.sleep(0.05)
+            out += event.data
+        assert (event, out) == (Exit(3, "exit"), b"a\nb\n")
+
     def test_a_command_ends_at_the_bound_of_its_output(self, provider: Provider) -> None:
         end, out, _ = ran(provider, awake(provider), "yes", max_output=5001)
         assert end.reason == "output"

@@ -94,6 +94,7 @@ class BrokenComputer:
         cwd: str,
         timeout: float,
         check: Callable[[], None],
+        heard: Callable[[bytes], None] | None = None,
         max_output: int = 200_000,
     ) -> CommandResult:
         raise self.error
@@ -187,6 +188,18 @@ class RuntimeContract:
         assert "ok" in steps.steps[0].content
         assert "\x00" not in steps.steps[0].content
 
+    def test_what_a_command_prints_is_told_while_it_runs(self, tmp_path: Path) -> None:
+        steps = KeptSteps()
+        command = "printf '\\033[31mbegun\\033[0m\\n'; sleep 0.9; echo late"
+        self.take(FolderComputer(tmp_path), steps, command=command)
+        assert ("begun", 0) in steps.printed_so_far
+        assert "late" in steps.steps[0].content
+
+    def test_a_command_that_ends_at_once_is_told_once(self, tmp_path: Path) -> None:
+        steps = KeptSteps()
+        self.take(FolderComputer(tmp_path), steps)
+        assert steps.printed_so_far == []
+
     def test_an_interruption_before_it_begins_has_no_effect(self, tmp_path: Path) -> None:
         computer = FolderComputer(tmp_path)
         steps = KeptSteps(stop=lambda: True)
@@ -242,6 +255,14 @@ class RuntimeContract:
         outcome = self.take(BrokenComputer(error), KeptSteps())
         assert outcome.code == "fail_machine"
         assert (outcome.facts["variant"], outcome.facts["reason"]) == (variant, "It failed.")
+
+    def test_what_was_printed_before_the_machine_failed_is_kept(self) -> None:
+        error = ComputerFailed("silent", "It failed.")
+        error.partial = CommandResult(137, "cancelled", "four herons\n", "", 1.0)
+        steps = KeptSteps()
+        assert self.take(BrokenComputer(error), steps).code == "fail_machine"
+        # a script is written to the machine before it runs, where this one fails already
+        assert all("four herons" in step.content for step in steps.steps)
 
     def test_a_refusing_machine_raises_nothing(self) -> None:
         outcome = self.take(BrokenComputer(ComputerRefused("Not that.")), KeptSteps())

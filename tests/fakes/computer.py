@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import monotonic
 
-from routines_app.agents.turn import CommandResult, ComputerRefused, FileEntry
+from routines_app.agents.turn import CommandResult, ComputerRefused, FileEntry, NotThere
 
 
 class FolderComputer:
@@ -33,13 +33,14 @@ class FolderComputer:
         cwd: str,
         timeout: float,
         check: Callable[[], None],
+        heard: Callable[[bytes], None] | None = None,
         max_output: int = 200_000,
     ) -> CommandResult:
         self.ran.append(argv)
         folder = self._inside(cwd)
         folder.mkdir(parents=True, exist_ok=True)
         began = monotonic()
-        reason = "exit"
+        reason, told = "exit", 0
         with tempfile.TemporaryFile() as out:
             process = subprocess.Popen(
                 argv,
@@ -55,6 +56,7 @@ class FolderComputer:
                         process.wait(timeout=0.05)
                         break
                     except subprocess.TimeoutExpired:
+                        told += self._tell(out.fileno(), told, max_output, heard)
                         check()
                     if monotonic() - began >= timeout:
                         reason = "timeout"
@@ -63,6 +65,7 @@ class FolderComputer:
                 if process.poll() is None:
                     os.killpg(process.pid, signal.SIGKILL)
                     process.wait()
+            self._tell(out.fileno(), told, max_output, heard)
             out.seek(0)
             data = out.read(max_output + 1)
         if len(data) > max_output:
@@ -76,10 +79,17 @@ class FolderComputer:
             seconds=monotonic() - began,
         )
 
+    def _tell(self, out: int, told: int, most: int, heard: Callable[[bytes], None] | None) -> int:
+        """Tell what was printed since; how many bytes that were."""
+        piece = os.pread(out, most - told, told)
+        if piece and heard is not None:
+            heard(piece)
+        return len(piece)
+
     def read_file(self, path: str, max_bytes: int = 1_000_000) -> bytes:
         found = self._inside(path)
         if not found.is_file():
-            raise ComputerRefused(f"There is no file {path}.")
+            raise NotThere(f"There is no file {path}.")
         if found.stat().st_size > max_bytes:
             raise ComputerRefused(f"{path} is larger than {max_bytes:,} bytes.")
         return found.read_bytes()
@@ -92,7 +102,7 @@ class FolderComputer:
     def list_files(self, path: str) -> Iterator[FileEntry]:
         found = self._inside(path)
         if not found.is_dir():
-            raise ComputerRefused(f"There is no folder {path}.")
+            raise NotThere(f"There is no folder {path}.")
         for each in sorted(found.iterdir()):
             stat = each.lstat()
             kind = "folder" if each.is_dir() else "file"

@@ -500,7 +500,8 @@ class GoogleGenerate:
             503: "UNAVAILABLE",
             529: "UNAVAILABLE",
         }
-        name = kind or names.get(status, "INTERNAL")
+        # Google's table has no other 4xx; INTERNAL and its kin are its names for 5xx alone.
+        name = kind or names.get(status, "INVALID_ARGUMENT" if status < 500 else "INTERNAL")
         return {"error": {"code": status, "message": message, "status": name}}
 
 

@@ -46,3 +46,14 @@ def test_no_mail_server_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EMAIL_URL", raising=False)
     with pytest.raises(SettingError, match="EMAIL_URL isn't set"):
         env.mail_server("EMAIL_URL")
+
+
+def test_networks_are_read_and_what_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TRUSTED_PROXIES", raising=False)
+    assert env.networks("TRUSTED_PROXIES") == []
+    monkeypatch.setenv("TRUSTED_PROXIES", "10.0.0.5, 172.16.0.0/12,::1")
+    assert env.networks("TRUSTED_PROXIES") == ["10.0.0.5", "172.16.0.0/12", "::1"]
+    for wrong in ("*", "proxy.example", "10.0.0.5/8"):
+        monkeypatch.setenv("TRUSTED_PROXIES", wrong)
+        with pytest.raises(SettingError, match=r"TRUSTED_PROXIES names .* Write addresses"):
+            env.networks("TRUSTED_PROXIES")

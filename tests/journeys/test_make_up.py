@@ -30,7 +30,7 @@ def run_sql(app: RunningApp, statement: str) -> list[tuple[object, ...]]:
 
 
 def test_it_serves_says_where_and_stops_on_a_signal(new_app: NewApp) -> None:
-    app = new_app()
+    app = new_app(empty=True)
     app.start()
     wait_until(lambda: f"Routines runs at {app.url}" in app.output, 10)
     assert (app.var / "secret_key").stat().st_mode & 0o777 == 0o600
@@ -82,7 +82,7 @@ def test_a_database_that_dies_is_started_again(new_app: NewApp) -> None:
 
 
 def test_a_taken_port_is_named_with_another(new_app: NewApp) -> None:
-    app = new_app()
+    app = new_app(empty=True)
     with socket.socket() as other:
         other.bind(("127.0.0.1", app.port))
         other.listen()
@@ -112,7 +112,9 @@ def test_a_second_one_is_told_where_the_first_serves(new_app: NewApp) -> None:
 def test_without_a_sandbox_it_names_the_command_that_brings_one(
     new_app: NewApp, tmp_path: Path
 ) -> None:
-    app = new_app(MACHINE_PROVIDER="local", PATH=str(tmp_path))  # no program is found there
+    app = new_app(
+        empty=True, MACHINE_PROVIDER="local", PATH=str(tmp_path)
+    )  # no program is found there
     app.start(wait=False)
     assert app.process is not None
     assert app.process.wait(60) == 1
@@ -137,7 +139,7 @@ def test_a_number_of_this_computer_leads_to_its_name(live_app: RunningApp) -> No
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_an_ordinary_user_is_told_which_folder_cant_be_written(new_app: NewApp) -> None:
-    app = new_app()
+    app = new_app(empty=True)
     app.var.mkdir(mode=0o755)
     # It drops its rights after its imports, as that user may not reach this Python.
     program = (

@@ -13,6 +13,7 @@ from celery import Celery
 
 from foundation import postgres
 from foundation.embedded import DATABASE, start_database
+from tests.ready import give_database
 from tests.run import PRODUCTION
 from tests.running_app import ROOT
 from tests.tools import Redis, free_environment, free_port, wait_until
@@ -43,6 +44,7 @@ def process(
 @pytest.fixture
 def environment(open_folder: Path, redis_server: Redis) -> Iterator[dict[str, str]]:
     """Production's settings over a migrated database."""
+    give_database(open_folder)
     server = start_database(open_folder)
     settings = {
         **PRODUCTION,
@@ -89,7 +91,13 @@ def test_beat_ticks_and_the_clock_scans(
 
 def test_the_site_answers_over_https_alone(environment: dict[str, str], open_folder: Path) -> None:
     port = free_port()
-    command = ["uvicorn", "routines_app.asgi:application", "--port", str(port)]
+    command = [
+        "uvicorn",
+        "routines_app.asgi:application",
+        "--port",
+        str(port),
+        "--no-proxy-headers",
+    ]
 
     def ask(path: str, **headers: str) -> int:
         asked = HTTPConnection("localhost", port, timeout=10)
@@ -101,7 +109,8 @@ def test_the_site_answers_over_https_alone(environment: dict[str, str], open_fol
         finally:
             asked.close()
 
-    with process(open_folder, "web", command, environment) as web:
+    trusting = {**environment, "TRUSTED_PROXIES": "127.0.0.1,::1"}
+    with process(open_folder, "web", command, trusting) as web:
         wait_until(lambda: ask("/healthz") == 200, 30)
         assert ask("/") == 301
         assert ask("/accounts/login/", **{"X-Forwarded-Proto": "https"}) == 200

@@ -13,6 +13,7 @@ import pytest
 
 from foundation import postgres
 from tests.chaos.product import Product
+from tests.ready import give_database
 from tests.run import PRODUCTION
 from tests.running_app import ROOT
 from tests.tools import free_environment, wait_until
@@ -77,6 +78,7 @@ def test_it_serves_mends_itself_and_stops_in_order(stack: Product) -> None:
 
 @pytest.mark.redis
 def test_killed_itself_it_leaves_no_process_behind(stack: Product) -> None:
+    give_database(stack.var)
     stack.start()
     before = children(stack)
     assert len(before) == 6

@@ -31,9 +31,9 @@ def web(monkeypatch: pytest.MonkeyPatch) -> Iterator[WebPages]:
         yield pages
 
 
-def begin(machine: Machine, agent: Agent) -> tuple[Run, threading.Thread]:
+def begin(machine: Machine, **more: object) -> tuple[Run, threading.Thread]:
     """Ask for a run and take it on a thread of its own, as a runner does."""
-    routine = make_routine(machine.workspace, machine=machine, agent=agent)
+    routine = make_routine(machine.workspace, machine=machine, **more)
     now = database_clock.now()
     request_fires([FireRequest(routine.pk, "timer", "k", now, scheduled=True)], now)
     run = Run.objects.get(routine=routine)
@@ -59,10 +59,12 @@ def wait_until(run: Run, holds: Callable[[], bool]) -> None:
     raise AssertionError(f"It never came: {run.status}, {run.doing}")
 
 
+CHATTY = "while :; do echo tick; sleep 0.01; done"
 WHERE = {
     "asking": (Hang(60.0), "note"),
     "an answer comes in": (Answer(text="word " * 900, pace=0.05), "said"),
     "a command": (call("run_command", command="echo begun; sleep 60"), "ran"),
+    "a chatty command": (call("run_command", command=CHATTY), "ran"),
     "a page": (call("fetch_url", url="/slow"), "fetched"),
     "its own timer": (call("schedule", seconds=300), "waited"),
 }
@@ -77,7 +79,7 @@ def test_stop_ends_a_turn_within_two_seconds(
         move = call("fetch_url", url=f"{web.root}/slow")
     moves: list[Move] = [call("write_file", path="made.md", text="made"), move, finish()]
     fake.script = moves
-    run, thread = begin(machine, assistant)
+    run, thread = begin(machine, agent=assistant)
     wait_until(run, lambda: run.steps.count() > 1 and run.doing.get("kind") == kind)
     time.sleep(0.5)
     asked = time.monotonic()
@@ -98,7 +100,7 @@ def test_text_is_on_the_row_while_it_comes_in_and_then_a_step(
 ) -> None:
     text = " ".join(f"heron{number}" for number in range(60))
     fake.script = [Answer(text=text, calls=finish("Sixty.").calls, pace=0.05)]
-    run, thread = begin(machine, assistant)
+    run, thread = begin(machine, agent=assistant)
     wait_until(run, lambda: "heron1" in str(run.doing.get("text")))
     assert run.doing["kind"] == "said"
     assert run.finished_at is None
@@ -108,3 +110,26 @@ def test_text_is_on_the_row_while_it_comes_in_and_then_a_step(
     wait_until(run, lambda: run.finished_at is not None)
     assert (run.status, run.headline, run.doing) == ("done_changed", "Sixty.", {})
     assert run.steps.get(kind="said").content == text
+
+
+@pytest.mark.parametrize("at", ["script", "check"])
+def test_a_script_and_a_check_are_seen_as_they_print_and_stop_within_two_seconds(
+    machine: Machine, at: str
+) -> None:
+    printing = f"printf '\\033[1mbegun\\033[0m\\n'; {CHATTY}"
+    more = {"check_command": printing} if at == "check" else {"instructions": printing}
+    run, thread = begin(machine, **more)
+    wait_until(run, lambda: "tick" in str(run.doing.get("text")))
+    assert run.doing["kind"] == ("check" if at == "check" else "ran")
+    early = len(str(run.doing["text"])) + run.doing["before"]
+    wait_until(run, lambda: len(str(run.doing["text"])) + run.doing["before"] > early)
+    assert "\x1b" not in run.doing["text"]
+    asked = time.monotonic()
+    ask_to_stop(run, owner_of(machine.workspace))
+    wait_until(run, lambda: run.finished_at is not None)
+    assert time.monotonic() - asked < 2.0
+    thread.join()
+    assert (run.status, run.doing) == ("stop_person", {})
+    step = run.steps.get(kind="check" if at == "check" else "ran")
+    assert step.content.startswith("\x1b[1mbegun\x1b[0m\ntick\n")
+    assert step.content.count("tick") * 5 > early

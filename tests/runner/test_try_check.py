@@ -8,16 +8,17 @@ import pytest
 from django.core.cache import cache
 from django.db import connection
 
-from billing.models import LedgerEntry
+from billing.models import Account, LedgerEntry
 from machines.lifecycle import MachineState
 from machines.models import AwakeSpan, Machine
 from routines_app.configure import check_try
 from routines_app.configure.check_try import CheckTry, NotAsked, Stage, ask_to_try, the_try
+from routines_app.configure.pause import pause_workspace, resume_workspace
 from routines_app.models import Run
 from routines_app.rules.check_tried import Meaning
 from routines_app.runner import try_check as runner
 from routines_app.runner.try_check import try_check
-from tests.factories import make_routine, owner_of
+from tests.factories import make_machine, make_routine, owner_of
 from tests.runner.conftest import fire_once
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.django_db(transaction=True)]
@@ -107,6 +108,35 @@ def test_a_machine_that_may_not_wake_says_why(
     found = tried(machine, "true")
     assert (found.stage, found.why_not) == (Stage.REFUSED, said)
     Machine.objects.filter(pk=machine.pk).update(state="asleep", deleted_at=None)
+
+
+def test_a_paused_workspace_wakes_no_machine_to_try(machine: Machine) -> None:
+    workspace, person = machine.workspace, owner_of(machine.workspace)
+    before = asked(machine, "true")
+    pause_workspace(workspace, person)
+    said = (
+        "Everything is paused, so no machine is woken to try it. "
+        "It can be tried once Settings turn it back on."
+    )
+    try_check(before.key)  # asked for before the pause
+    found = the_try(before.key)
+    assert found is not None and (found.stage, found.why_not) == (Stage.REFUSED, said)
+    assert ask_to_try(workspace, person, machine, "true", "~") == NotAsked(said)
+    machine.refresh_from_db()
+    assert machine.state == MachineState.ASLEEP and not AwakeSpan.objects.exists()
+    resume_workspace(workspace, person)
+    assert tried(machine, "true").stage is Stage.DONE
+
+
+def test_a_plan_that_allows_no_more_awake_refuses_a_try(machine: Machine) -> None:
+    Account.objects.update_or_create(workspace=machine.workspace, defaults={"plan": "free"})
+    other = make_machine(machine.workspace, "other")
+    Machine.objects.filter(pk=other.pk).update(state=MachineState.AWAKE)
+    found = tried(machine, "true")
+    assert found.stage is Stage.REFUSED
+    assert found.why_not == (
+        "As many machines are awake as the plan allows. Stop one, or change plan."
+    )
 
 
 def test_a_folder_outside_home_is_refused(machine: Machine) -> None:

@@ -133,7 +133,7 @@ def test_a_live_page_asks_for_what_came_after_its_last_step(
     assert 'hx-swap-oob="beforeend:#steps"' in part
     assert 'id="step-2"' in part and 'id="step-1"' not in part
     assert 'name="after" value="2"' in part
-    for moving in ("chip", "now", "track", "meters", "at-now", "after"):
+    for moving in ("chip", "now", "track", "meters", "at-now", "this-run", "after"):
         assert re.search(rf'id="{moving}"[^>]* hx-swap-oob="true"', part), moving
     address = "/w/harbour/routines/brief/runs/1/?after=2"
     assert "beforeend" not in browser_of_owner.get(address, headers=LIVE).content.decode()
@@ -351,3 +351,18 @@ def test_what_an_agent_did_beside_files_and_commands_is_named(
     assert "Searched heron in . 1 line" in page
     assert "Edited a.md 12" in page
     assert "Waited 90 seconds" in page
+
+
+def test_what_was_refused_is_not_told_as_done(browser_of_owner: Client, routine: Routine) -> None:
+    run = make_run(routine, RunStatus.DONE_CHANGED, headline="Wrote a draft.")
+    refused = {"refused": True}
+    make_step(run, StepKind.WROTE, "draft.md", content="Give text as a text.", facts=refused)
+    make_step(run, StepKind.WROTE, "draft.md", facts={"bytes": 40})
+    make_step(run, StepKind.CALLED, "helpdesk__find", content="No such ticket.", facts=refused)
+    first, second, third = transcript(run.steps.order_by("number"), run.queued_at)
+    assert (first.label, first.note, first.open) == ("Didn’t write", "refused", True)
+    assert (second.label, second.note) == ("Wrote", "40 B")
+    assert (third.label, third.note, third.open) == ("Called", "refused", True)
+    page = plain(page_of(browser_of_owner, run))
+    assert "1 file written, 1 app called" in page
+    assert "Give text as a text." in page
