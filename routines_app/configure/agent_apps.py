@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from accounts.models import Workspace
 from routines_app.configure.apps import Missing, rows_of
 from routines_app.configure.content import AppUse, FieldError, RoutineContent, apps_of
-from routines_app.configure.models import assistant_of, version_now
+from routines_app.configure.models import assistant_of, version_now, versions_now
 from routines_app.models import Agent, AgentRuntime, AgentVersion, Connector, Routine
 from routines_app.rules.allowed import Allowed, allowed_of, may_use
 
@@ -167,16 +167,10 @@ def _limits(workspace: Workspace, but: Agent | None = None) -> list[Allowed]:
     agents = Agent.objects.filter(
         workspace=workspace, deleted_at__isnull=True, runtime=AgentRuntime.MODEL
     )
-    numbers = dict(agents.values_list("pk", "version"))
     if but is not None:
-        numbers.pop(but.pk, None)
-    versions = AgentVersion.objects.filter(agent_id__in=numbers)
-    kept = {
-        each["agent_id"]: allowed_of(each["apps"])
-        for each in versions.values("agent_id", "number", "apps")
-        if each["number"] == numbers[each["agent_id"]]
-    }
-    return [kept.get(pk) for pk in numbers]
+        agents = agents.exclude(pk=but.pk)
+    versions = versions_now(agents)
+    return [allowed_at(versions.get(agent.pk)) for agent in agents]
 
 
 def _listed(apps: Collection[Connector]) -> str:

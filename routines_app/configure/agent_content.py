@@ -29,7 +29,11 @@ class AgentContent:
 
 def content_of_agent(agent: Agent) -> AgentContent:
     """What an agent is set to now."""
-    version = version_now(agent)
+    return content_at(agent, version_now(agent))
+
+
+def content_at(agent: Agent, version: AgentVersion | None) -> AgentContent:
+    """What an agent was set to at a version; None: it was never described."""
     if version is None:
         script = agent.runtime == AgentRuntime.SCRIPT
         tier = "" if script else Tier.BALANCED.value

@@ -139,7 +139,7 @@ def _app(row: Connector, required: bool) -> App:
 def rows_of(workspace: Workspace, uses: Iterable[AppUse]) -> dict[str, Connector]:
     """Each app by its slug; one that was removed stands there until another takes its place."""
     rows = Connector.objects.filter(
-        workspace=workspace, slug__in=[use.app for use in uses]
+        workspace=workspace, slug__in=[use.app for use in uses if "\0" not in use.app]
     ).select_related("workspace")
     found: dict[str, Connector] = {}
     for row in rows.order_by("pk"):

@@ -10,7 +10,7 @@ from routines_app.configure.agent_apps import app_names
 from routines_app.configure.agents import AgentContent
 from routines_app.configure.connectors import present_apps
 from routines_app.models import Connector
-from routines_app.web.form_page import app_trouble
+from routines_app.web.form_apps import app_trouble
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ def picked_for(agents: Iterable[Agent]) -> dict[int, list[Routine]]:
 
 def last_shapes(agent: Agent) -> list[Shape]:
     """How its last runs ended, the oldest first."""
-    runs = Run.objects.filter(agent=agent).order_by("-queued_at")
+    runs = Run.objects.filter(agent=agent).order_by("-queued_at", "-pk")
     statuses = runs.values_list("status", flat=True)[:TICKS]
     return [shape_of_status(status) for status in reversed(statuses)]
 

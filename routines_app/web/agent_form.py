@@ -7,7 +7,14 @@ from django.http import QueryDict
 from accounts.models import Workspace
 from routines_app.configure.agents import AgentContent, thinks
 from routines_app.configure.content import FieldError
-from routines_app.configure.models import UsableModel, Way, usable_models, ways_of, word_model
+from routines_app.configure.models import (
+    Unusable,
+    UsableModel,
+    Way,
+    usable_models,
+    ways_of,
+    word_models,
+)
 from routines_app.rules.allowed import Allowed, AllowedApp, in_order
 from routines_app.rules.money import dollars
 from routines_app.rules.roster import TOOL_GROUPS, Tier, ToolGroup, groups_of, tools_of
@@ -85,13 +92,14 @@ def form_fields(
     """What the form's fields need."""
     known = ways_of(workspace) if ways is None else ways
     given = set(groups_of(content.tools))
+    meant = word_models(workspace, known)
     return {
         "content": content,
         "errors": errors,
         "wrong": {error.field: error.sentence for error in errors},
-        "words": [_word(workspace, tier, content, known) for tier in Tier],
+        "words": [_word(tier, content, meant[tier]) for tier in Tier],
         "particular": bool(content.model) or not content.tier,
-        "models": [model.label for model in usable_models(workspace)],
+        "models": [model.label for model in usable_models(workspace, known)],
         "tools": [[ToolChoice(group, group in given) for group in half] for half in _HALVES],
         "given": groups_of(content.tools),
         "thinks": thinks(content),
@@ -99,8 +107,7 @@ def form_fields(
     }
 
 
-def _word(workspace: Workspace, tier: Tier, content: AgentContent, ways: list[Way]) -> WordChoice:
-    model = word_model(workspace, tier, ways)
+def _word(tier: Tier, content: AgentContent, model: UsableModel | Unusable) -> WordChoice:
     means = (
         f"{model.name}. About {dollars(about(model))} a run, before any is known."
         if isinstance(model, UsableModel)

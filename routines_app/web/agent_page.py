@@ -175,7 +175,7 @@ def _shown(
         "conflict": theirs,
         "differences": differences(theirs.theirs, content) if theirs else [],
         "stops": stops or [],
-        "cost": cost_words(found, usual_costs([found]).get(found.pk), ways),
+        "cost": cost_words(usual_costs([found]).get(found.pk), model),
         "shapes": last_shapes(found),
         "month": month_so_far(found, clock.now()),
         "works_for": [

@@ -9,11 +9,18 @@ from django.views.decorators.http import require_GET
 
 from accounts.models import Role, Workspace
 from billing.prices import cost_of
-from routines_app.configure.agents import AgentContent, content_of_agent, thinks
-from routines_app.configure.models import UsableModel, Way, model_of_agent, ways_of
-from routines_app.models import Agent, Routine
+from routines_app.configure.agent_content import AgentContent, content_at, thinks
+from routines_app.configure.models import (
+    Unusable,
+    UsableModel,
+    named_model,
+    versions_now,
+    ways_of,
+    word_models,
+)
+from routines_app.models import Agent, AgentRuntime, Routine
 from routines_app.rules.money import dollars
-from routines_app.rules.roster import tools_in_words
+from routines_app.rules.roster import Tier, tools_in_words
 from routines_app.web.access import WorkspaceRequest, in_workspace
 from routines_app.web.agent_figures import picked_for, usual_costs
 
@@ -40,14 +47,13 @@ def about(model: UsableModel) -> int:
     return cost_of(model.price, input_tokens=ABOUT_READ, output_tokens=ABOUT_WRITTEN)
 
 
-def cost_words(agent: Agent, usual: int | None, ways: list[Way]) -> str:
-    """What a run of it typically costs: "$0.06", "About $0.05", or "" where nothing is known.
+def cost_words(usual: int | None, model: UsableModel | Unusable | None) -> str:
+    """What a run typically costs: "$0.06", "About $0.05", or "" where nothing is known.
 
-    `usual` is what is known of its runs, in micro-dollars.
+    `usual` is what is known of an agent's runs, in micro-dollars; `model` what it thinks with.
     """
     if usual is not None:
         return dollars(usual)
-    model = model_of_agent(agent, ways)
     return f"About {dollars(about(model))}" if isinstance(model, UsableModel) else ""
 
 
@@ -74,9 +80,18 @@ def agents_of(workspace: Workspace) -> QuerySet[Agent]:
 def roster(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     """Each agent with its purpose and the routines that it works for."""
     ways = ways_of(request.workspace)
+    words = word_models(request.workspace, ways)
     agents = list(agents_of(request.workspace))
-    usual, picked = usual_costs(agents), picked_for(agents)
-    rows = [_row(agent, picked.get(agent.pk, []), usual.get(agent.pk), ways) for agent in agents]
+    usual, picked, versions = usual_costs(agents), picked_for(agents), versions_now(agents)
+    rows = []
+    for agent in agents:
+        content = content_at(agent, versions.get(agent.pk))
+        thinks_at_all = agent.runtime == AgentRuntime.MODEL
+        model = words[content.tier or Tier.BALANCED] if thinks_at_all else None
+        if content.model:
+            model = named_model(request.workspace, content.model, ways)
+        cost = cost_words(usual.get(agent.pk), model)
+        rows.append(_row(agent, content, picked.get(agent.pk, []), cost))
     context = {
         "rows": rows,
         "busy": len([row for row in rows if row.works_for]),
@@ -85,13 +100,12 @@ def roster(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     return render(request, "pages/agents.html", context)
 
 
-def _row(agent: Agent, picked: list[Routine], usual: int | None, ways: list[Way]) -> RosterRow:
-    content = content_of_agent(agent)
+def _row(agent: Agent, content: AgentContent, picked: list[Routine], cost: str) -> RosterRow:
     return RosterRow(
         agent,
         thinks_words(content),
         tools_in_words(content.tools),
         agent.works_for,  # type: ignore[attr-defined]  # agents_of adds it
         picked,
-        cost_words(agent, usual, ways),
+        cost,
     )

@@ -252,7 +252,8 @@ def test_saving_an_agent_names_the_routines_that_it_would_stop(harbour: Workspac
     assert isinstance(saved, AgentSaved) and saved.changed
     missing = what_keeps_it(Routine.objects.get(pk=one.pk))
     assert missing is not None
-    assert (missing.name, missing.barred, missing.barred_slug) == ("Helpdesk", "Writer may not", "writer")
+    said = (missing.name, missing.barred, missing.barred_slug)
+    assert said == ("Helpdesk", "Writer may not", "writer")
     # they are stopped already, so the next edit warns of nothing
     again = replace(edited, purpose="Writes letters.")
     assert isinstance(configure_agent(writer, person, 2, again), AgentSaved)
