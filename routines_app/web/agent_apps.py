@@ -39,16 +39,20 @@ class AppShown:
 
 
 def app_fields(workspace: Workspace, content: AgentContent) -> dict[str, object]:
-    """What the part about apps needs. `apps_gone` are names of chosen apps that were removed."""
+    """What the part about apps needs: `apps_allowed` those of which something may be used, and
+    `apps_gone` the names of those among them that were removed."""
     chosen = {each.app: each.tools for each in content.apps or ()}
     here = present_apps(workspace)
     gone = sorted(set(chosen) - {app.slug for app in here})
     names = app_names(workspace, gone) if gone else {}
+    gone_names = [names.get(slug, slug) for slug in gone]
+    shown = [_shown(app, chosen.get(app.slug, ())) for app in here]
     return {
         "apps_limited": content.apps is not None,
-        "apps_chosen": bool(chosen),
-        "apps": [_shown(app, chosen.get(app.slug, ())) for app in here],
-        "apps_gone": [names.get(slug, slug) for slug in gone],
+        "apps": shown,
+        "apps_allowed": [app for app in shown if app.chosen]
+        + [AppShown(name, "isn’t connected any more", (), "") for name in gone_names],
+        "apps_gone": gone_names,
     }
 
 

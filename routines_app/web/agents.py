@@ -1,5 +1,6 @@
 """The roster: each agent, how it thinks, what it may use, for whom it works, what it costs."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.db.models import Prefetch, QuerySet
@@ -9,6 +10,7 @@ from django.views.decorators.http import require_GET
 
 from accounts.models import Role, Workspace
 from billing.prices import cost_of
+from routines_app.configure.agent_apps import app_names
 from routines_app.configure.agent_content import AgentContent, content_at, thinks
 from routines_app.configure.models import (
     Unusable,
@@ -64,6 +66,14 @@ def thinks_words(content: AgentContent) -> str:
     return thinks(content).lower() if content.tier else "none"
 
 
+def may_use_words(content: AgentContent, app_names: Mapping[str, str]) -> str:
+    """What it may use, as the roster says it: "Files, web, Helpdesk"; the apps only where it is
+    limited to some. `app_names` are theirs by their slugs."""
+    apps = [app_names.get(each.app, each.app) for each in content.apps or ()]
+    tools = [tools_in_words(content.tools)] if content.tools or not apps else []
+    return ", ".join([*tools, *apps])
+
+
 def agents_of(workspace: Workspace) -> QuerySet[Agent]:
     """Those that aren't deleted, each with the routines that it works for, in `works_for`."""
     routines = Routine.objects.filter(deleted_at__isnull=True).order_by("name")
@@ -83,29 +93,31 @@ def roster(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     words = word_models(request.workspace, ways)
     agents = list(agents_of(request.workspace))
     usual, picked, versions = usual_costs(agents), picked_for(agents), versions_now(agents)
+    contents = {agent.pk: content_at(agent, versions.get(agent.pk)) for agent in agents}
+    slugs = {app.app for content in contents.values() for app in content.apps or ()}
+    names = app_names(request.workspace, slugs) if slugs else {}
     rows = []
     for agent in agents:
-        content = content_at(agent, versions.get(agent.pk))
+        content = contents[agent.pk]
         thinks_at_all = agent.runtime == AgentRuntime.MODEL
         model = words[content.tier or Tier.BALANCED] if thinks_at_all else None
         if content.model:
             model = named_model(request.workspace, content.model, ways)
         cost = cost_words(usual.get(agent.pk), model)
-        rows.append(_row(agent, content, picked.get(agent.pk, []), cost))
+        works_for: list[Routine] = agent.works_for  # type: ignore[attr-defined]  # agents_of
+        rows.append(
+            RosterRow(
+                agent,
+                thinks_words(content),
+                may_use_words(content, names),
+                works_for,
+                picked.get(agent.pk, []),
+                cost,
+            )
+        )
     context = {
         "rows": rows,
         "busy": len([row for row in rows if row.works_for]),
         "may_make": request.membership.may(Role.MEMBER),
     }
     return render(request, "pages/agents.html", context)
-
-
-def _row(agent: Agent, content: AgentContent, picked: list[Routine], cost: str) -> RosterRow:
-    return RosterRow(
-        agent,
-        thinks_words(content),
-        tools_in_words(content.tools),
-        agent.works_for,  # type: ignore[attr-defined]  # agents_of adds it
-        picked,
-        cost,
-    )

@@ -17,7 +17,7 @@ from machines.lifecycle import MachineState
 from routines_app.agents.turn import StepKind
 from routines_app.configure.content import content_of
 from routines_app.configure.workspace import furnish
-from routines_app.models import Conversation, ModelKey, Notice, Routine
+from routines_app.models import AgentVersion, Conversation, ModelKey, Notice, Routine
 from routines_app.rules.status import RunStatus
 from tests.factories import (
     make_app,
@@ -55,6 +55,9 @@ def harbour_with_everything() -> User:
     )  # fmt: skip
     Routine.objects.filter(slug="brief", workspace=harbour).update(
         apps=[{"app": "helpdesk", "required": True}]
+    )
+    AgentVersion.objects.filter(agent__workspace=harbour, agent__slug="researcher").update(
+        apps=[{"app": "gone", "tools": ["x"]}, {"app": "helpdesk", "tools": ["find_ticket", "x"]}]
     )
     return owner
 

@@ -194,6 +194,7 @@ def test_an_agents_form_says_which_apps_it_may_use_at_most(
     assert "Helpdesk: reads, find_ticket" in page and "May use Helpdesk at most" in page
     assert 'value="helpdesk/find_ticket" checked' in page
     assert 'value="helpdesk/close_ticket">' in page
+    assert ">Files, Helpdesk</td>" in browser_of_owner.get(HERE).content.decode()
     old = browser_of_owner.get(HERE + "writer/versions/1/").content.decode()
     assert "Whatever its routine gives it" in old
     new = unescape(browser_of_owner.get(HERE + "writer/versions/2/").content.decode())
