@@ -1,10 +1,14 @@
 """Forms about a person: what sign-up asks for beside email and password, and their own page."""
 
+from typing import Any
 from zoneinfo import available_timezones
 
+from allauth.core import context
 from django import forms
 from django.http import HttpRequest
 
+from accounts.adapter import invited_here, sign_up_open
+from accounts.invite import is_for, masked
 from accounts.models import User
 
 # In the zone data, yet no place: pages that say when something runs refuse them.
@@ -40,6 +44,19 @@ class SignUpName(forms.Form):
         """A zone that nobody knows counts as none: the browser wrote it, not the person."""
         zone = str(self.cleaned_data["zone"])
         return zone if known_zone(zone) else "UTC"
+
+    def clean(self) -> dict[str, Any]:
+        """Where nobody signs up by themselves, an invitation makes an account of its address."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        invitation = None if sign_up_open() else invited_here(context.request)
+        email = cleaned.get("email")
+        if invitation is not None and email and not is_for(invitation, email):
+            self.add_error(
+                "email",
+                f"The invitation is for {masked(invitation.email)}. Write that address, or ask "
+                f"{invitation.invited_by} to invite this one.",
+            )
+        return cleaned
 
     def signup(self, request: HttpRequest, user: User) -> None:
         """Called by allauth once the user exists."""

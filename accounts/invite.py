@@ -40,6 +40,28 @@ class NotJoined:
     state: InvitationState
 
 
+@dataclass(frozen=True)
+class NotTheirs:
+    """The link is somebody else's; `whose` is their address, masked."""
+
+    whose: str
+
+
+def masked(email: str) -> str:
+    """An address that its owner knows again, and nobody else learns.
+
+    >>> masked("ada@example.org")
+    'a…@example.org'
+    """
+    name, _, domain = email.rpartition("@")
+    return f"{name[:1]}…@{domain}"
+
+
+def is_for(invitation: Invitation, email: str) -> bool:
+    """Whether it was made for this address, however it is written."""
+    return invitation.email.strip().casefold() == email.strip().casefold()
+
+
 def invite(membership: Membership, email: str, role: str, now: datetime) -> Invited | NotInvited:
     """Invite an address as a viewer, member or admin. Asking again renews the link: the one before
     stops working."""
@@ -125,9 +147,10 @@ def invitation_of(secret: str) -> Invitation | None:
     )
 
 
-def join(secret: str, user: User, now: datetime) -> Membership | NotJoined:
-    """Come in by the link, which is used up by it. Somebody who is here already keeps their role,
-    and the link. A secret that no invitation has is as one taken back."""
+def join(secret: str, user: User, now: datetime) -> Membership | NotJoined | NotTheirs:
+    """Come in by the link, which is used up by it; it lets in the invited address alone, whoever
+    holds it. Somebody who is here already keeps their role, and the link. A secret that no
+    invitation has is as one taken back."""
     with transaction.atomic():
         found = (
             Invitation.objects.select_for_update(of=("self",))
@@ -143,6 +166,8 @@ def join(secret: str, user: User, now: datetime) -> Membership | NotJoined:
         state = found.state(now)
         if state is not InvitationState.WAITING:
             return NotJoined(state)
+        if not is_for(found, user.email):
+            return NotTheirs(masked(found.email))
         found.used_at, found.used_by = now, user
         found.save(update_fields=["used_at", "used_by"])
         return Membership.objects.create(

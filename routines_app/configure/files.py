@@ -1,28 +1,23 @@
-"""Reading and changing the files on a machine by hand, beside the runs that write there.
+"""Reading the files on a machine, which wakes nothing.
 
-Reading wakes nothing. Writing holds the machine's row: a run takes the same row before it wakes
-the machine, so that it can't begin in the middle of a save. Paths are relative to home, without
-`~`; home itself is "". Everything here raises MachineError, whose text is a sentence.
+Paths are relative to home, without `~`; home itself is "". Everything here raises MachineError,
+whose text is a sentence.
 """
 
 from __future__ import annotations
 
 import hashlib
 import posixpath
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO
 
 import structlog
-from django.db import transaction
 
 from machines.access import provider_for
 from machines.models import Machine
 from machines.providers.base import (
     FileEntry,
     MachineError,
-    NotFound,
     Provider,
     Ref,
     TooLarge,
@@ -30,19 +25,12 @@ from machines.providers.base import (
 )
 from machines.providers.paths import beneath_home
 from machines.routine_folder import ensure_folder
-from routines_app.models import Routine, Run
-from routines_app.rules.status import LIVE_STATUSES
+from routines_app.models import Routine
 
 log = structlog.get_logger()
 
 TEXT_BYTES = 1_000_000  # a longer file is for downloading, not for a text area
 MOST_NAMES = 1_000  # of one folder on a page
-
-
-class RunIsWriting(MachineError):
-    """A run is live on the machine: nothing is saved by hand until it ends."""
-
-    may_retry = True
 
 
 @dataclass(frozen=True)
@@ -87,53 +75,6 @@ class OtherFile:
     why: str
 
 
-@dataclass(frozen=True)
-class Saved:
-    """It is on the disk; `version` is what it has now."""
-
-    version: str
-
-
-@dataclass(frozen=True)
-class ChangedMeanwhile:
-    """Somebody else saved it since; nothing was written.
-
-    `theirs` is what it holds now, None when it is gone or no text any more.
-    """
-
-    theirs: str | None
-    version: str
-
-
-@dataclass(frozen=True)
-class NamesTaken:
-    """These names are in the folder already; nothing was written."""
-
-    names: tuple[str, ...]
-
-
-def live_writer(machine: Machine) -> Run | None:
-    """The run that is using this machine now."""
-    return (
-        Run.objects.select_related("routine")
-        .filter(machine=machine, status__in=LIVE_STATUSES)
-        .first()
-    )
-
-
-@contextmanager
-def _writing(machine: Machine) -> Iterator[tuple[Provider, Ref]]:
-    """The machine's provider, with its row held. Raises RunIsWriting."""
-    with transaction.atomic():
-        row = Machine.objects.select_for_update().get(pk=machine.pk)
-        run = live_writer(row)
-        if run is not None:
-            raise RunIsWriting(
-                f"{run.routine.name} is writing here. You can read; saving waits until it ends."
-            )
-        yield provider_for(row)
-
-
 def relative(path: str) -> str:
     """The path beneath home as it is kept here. Raises PathEscape, Unsupported.
 
@@ -142,25 +83,6 @@ def relative(path: str) -> str:
     """
     clean = beneath_home(path or "~")
     return "" if clean == "." else clean
-
-
-def name_problem(name: str) -> str:
-    """Why this can't be the name of a new file or folder; "" when it can.
-
-    >>> name_problem("notes.md"), name_problem("a/b")
-    ('', 'Write one name, without a slash.')
-    """
-    if not name.strip():
-        return "Write its name."
-    if "/" in name:
-        return "Write one name, without a slash."
-    if name in (".", "..") or "\0" in name:
-        return "That name means something else to a machine. Choose another."
-    if any(ord(letter) < 32 for letter in name):
-        return "Write the name on one line, with letters that can be seen."
-    if len(name.encode("utf-8", "replace")) > 200:
-        return "Write a name of 200 characters or fewer."
-    return ""
 
 
 def look(machine: Machine, path: str) -> Folder | TextFile | OtherFile:
@@ -177,7 +99,7 @@ def look(machine: Machine, path: str) -> Folder | TextFile | OtherFile:
 
 def names_beneath(provider: Provider, ref: Ref, folder: str) -> list[Name]:
     """The names in a folder, folders first. Raises NotFound, Unsupported for what is no folder."""
-    found = (_name(entry) for entry in provider.list_files(ref, _full(folder)))
+    found = (_name(entry) for entry in provider.list_files(ref, full_path(folder)))
     return sorted(found, key=lambda name: (name.kind != "folder", name.name))
 
 
@@ -195,7 +117,8 @@ def _seed_folders(machine: Machine, provider: Provider, ref: Ref, path: str) -> 
             log.info("folder_not_seeded", machine=machine.slug, routine=slug, why=error.sentence)
 
 
-def _full(path: str) -> str:
+def full_path(path: str) -> str:
+    """The path as a provider takes it."""
     return f"~/{path}" if path else "~"
 
 
@@ -210,18 +133,19 @@ def _name(entry: FileEntry) -> Name:
 
 def _file(provider: Provider, ref: Ref, path: str) -> TextFile | OtherFile:
     try:
-        data = provider.read_file(ref, _full(path), TEXT_BYTES)
+        data = provider.read_file(ref, full_path(path), TEXT_BYTES)
     except TooLarge:
         return OtherFile(path, "too_large")
-    text = _text(data)
+    text = text_of(data)
     return (
-        TextFile(path, text, _version(data), len(data))
+        TextFile(path, text, version_of(data), len(data))
         if text is not None
         else OtherFile(path, "not_text")
     )
 
 
-def _text(data: bytes) -> str | None:
+def text_of(data: bytes) -> str | None:
+    """These bytes as text; None when they are none."""
     if b"\0" in data:
         return None
     try:
@@ -230,83 +154,12 @@ def _text(data: bytes) -> str | None:
         return None
 
 
-def _version(data: bytes) -> str:
+def version_of(data: bytes) -> str:
+    """Their SHA-256, in hexadecimal: what a file is held to have stayed as."""
     return hashlib.sha256(data).hexdigest()
-
-
-def save_text(machine: Machine, path: str, text: str, version: str) -> Saved | ChangedMeanwhile:
-    """Replace a file's text, if it still has this version; "" is that of a file that isn't there.
-
-    A browser sends lines that end in CR LF; they are stored as the file has them, else as LF.
-    """
-    path = relative(path)
-    with _writing(machine) as (provider, ref):
-        try:
-            now = provider.read_file(ref, _full(path), TEXT_BYTES * 10)
-        except NotFound:
-            now = None
-        current = "" if now is None else _version(now)
-        if current != version:
-            return ChangedMeanwhile(None if now is None else _text(now), current)
-        plain = text.replace("\r\n", "\n")
-        data = (plain.replace("\n", "\r\n") if now and b"\r\n" in now else plain).encode()
-        if len(data) > TEXT_BYTES:
-            raise TooLarge("That is more than 1 MB of text. Upload it as a file instead.")
-        provider.write_file(ref, _full(path), data)
-    return Saved(_version(data))
-
-
-def put_files(
-    machine: Machine, folder: str, files: Sequence[tuple[str, Iterable[bytes]]], replace: bool
-) -> NamesTaken | None:
-    """Write files, each a name and its bytes as a stream, into a folder; all names are looked at
-    before the first byte is written. None when all are there."""
-    folder = relative(folder)
-    with _writing(machine) as (provider, ref):
-        taken = _names_in(provider, ref, folder)
-        both = tuple(name for name, _ in files if name in taken)
-        if both and not replace:
-            return NamesTaken(both)
-        for name, pieces in files:
-            provider.write_file(ref, _full(posixpath.join(folder, name)), pieces)
-    return None
-
-
-def make_file(machine: Machine, folder: str, name: str) -> NamesTaken | None:
-    """An empty file. None when it is there."""
-    return put_files(machine, folder, [(name, [])], replace=False)
-
-
-def make_folder(machine: Machine, folder: str, name: str) -> NamesTaken | None:
-    """An empty folder. None when it is there."""
-    folder = relative(folder)
-    with _writing(machine) as (provider, ref):
-        if name in _names_in(provider, ref, folder):
-            return NamesTaken((name,))
-        # a provider makes folders on the way to a file, and has no other way to make one
-        passing = _full(posixpath.join(folder, name, ".new"))
-        provider.write_file(ref, passing, b"")
-        provider.delete(ref, passing)
-    return None
-
-
-def _names_in(provider: Provider, ref: Ref, folder: str) -> set[str]:
-    try:
-        return {posixpath.basename(entry.path) for entry in provider.list_files(ref, _full(folder))}
-    except NotFound:
-        return set()
-
-
-def remove(machine: Machine, path: str) -> None:
-    """Delete a file, a link, or a folder with all in it. Home itself can't be."""
-    path = relative(path)
-    if not path:
-        raise Unsupported("A machine's home can't be deleted, only what is in it.")
-    with _writing(machine) as (provider, ref):
-        provider.delete(ref, _full(path))
 
 
 def open_file(machine: Machine, path: str) -> BinaryIO:
     """A file's bytes as a stream, whatever its size."""
     provider, ref = provider_for(machine)
-    return provider.open_read(ref, _full(relative(path)), 1 << 60)
+    return provider.open_read(ref, full_path(relative(path)), 1 << 60)

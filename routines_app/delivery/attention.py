@@ -72,7 +72,7 @@ def _read(person: User) -> QuerySet[Any, Any]:
 
 
 def how_many_need_someone(workspace: Workspace, person: User) -> int:
-    """What the bell's number says: things that need someone and that this person hasn't read."""
+    """What the bell's number says: rings that need someone and that this person hasn't read."""
     return rings_of(workspace).filter(still_needs(person)).count()
 
 

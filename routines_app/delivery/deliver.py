@@ -4,11 +4,12 @@ from datetime import datetime
 
 from django.db import transaction
 
+from accounts.models import User
 from foundation import database_clock
 from foundation.failpoints import failpoint
-from routines_app.delivery.attention import settled_since, supersede
+from routines_app.delivery.attention import mark_read, settled_since, supersede
 from routines_app.fires.beats import beat
-from routines_app.models import Delivery, Notice
+from routines_app.models import Delivery, Notice, Run
 from routines_app.rules.status import Rings
 
 BATCH = 200
@@ -25,12 +26,36 @@ def deliver(delivery_id: int) -> None:
         )
         if row is None:
             return
-        now = database_clock.now()
-        _ring_the_bell(row, now)
-        row.state, row.ended_at, row.tries = "taken", now, row.tries + 1
-        row.save(update_fields=["state", "ended_at", "tries"])
+        _carry_out(row)
         failpoint("deliver.before")
     failpoint("deliver.after")
+
+
+def read_run(run: Run, person: User) -> Notice | None:
+    """Note that this person has read how the run ended; the run's notice, if it rings at all.
+
+    Whoever follows a run sees its end before the bell has rung: then it rings here, for others,
+    and one that rings just now is waited for. So it can't ring afterwards for what was read.
+    """
+    with transaction.atomic():
+        row = (
+            Delivery.objects.select_for_update(of=("self",))
+            .select_related("run")
+            .filter(run=run, channel="bell", state="waiting")
+            .first()
+        )
+        if row is not None:
+            _carry_out(row)
+        mark_read(Notice.objects.filter(run=run), person)
+        return Notice.objects.filter(run=run).first()
+
+
+def _carry_out(row: Delivery) -> None:
+    """Tell, and note that it is told; the caller holds the row's lock."""
+    now = database_clock.now()
+    _ring_the_bell(row, now)
+    row.state, row.ended_at, row.tries = "taken", now, row.tries + 1
+    row.save(update_fields=["state", "ended_at", "tries"])
 
 
 def deliver_waiting() -> int:

@@ -4,6 +4,8 @@ from routines_app.models.agent import Agent, AgentRuntime, AgentVersion, ModelKe
 from routines_app.models.beat import Beat
 from routines_app.models.connector import Connector, ConnectorState
 from routines_app.models.conversation import Conversation, ConversationTurn
+from routines_app.models.folder_change import FolderChange
+from routines_app.models.hand_change import HandChange
 from routines_app.models.notice import Delivery, Notice
 from routines_app.models.routine import OnSpan, Routine, RoutineTotals, RoutineVersion, Trigger
 from routines_app.models.run import Fire, Run, Step
@@ -19,6 +21,8 @@ __all__ = [
     "ConversationTurn",
     "Delivery",
     "Fire",
+    "FolderChange",
+    "HandChange",
     "ModelKey",
     "ModelWord",
     "Notice",

@@ -151,7 +151,9 @@ def bell_list(request: WorkspaceRequest, most: int, before: datetime | None) -> 
     rings = rings_of(request.workspace)
     week = Q(rung_at__gte=now - timedelta(days=7))
     counts = rings.filter(week | Q(needs_someone=True)).aggregate(
-        week=Count("pk", filter=week), needing=Count("pk", filter=still_needs(person))
+        week=Count("pk", filter=week),
+        waiting=Count("pk", filter=still_needs(person)),
+        needing=Count("pk", filter=Q(needs_someone=True)),
     )
     new = set(unread(rings, person).order_by("-rung_at").values_list("pk", flat=True)[:1000])
     needing = rings.filter(still_needs(person))
@@ -170,7 +172,7 @@ def bell_list(request: WorkspaceRequest, most: int, before: datetime | None) -> 
         )
     ]
     return BellList(
-        headline(counts["needing"], bool(found) or before is not None),
+        headline(counts["waiting"], bool(found) or before is not None, counts["needing"]),
         _under(counts["week"]) if found else "",
         groups,
         bool(new),
@@ -184,17 +186,24 @@ def _dated(item: BellItem, today: date, zone: str) -> BellItem:
     return item if day == today else replace(item, time=f"{axis_day(day, today)}, {item.time}")
 
 
-def headline(waiting: int, any_rang: bool) -> str:
-    """The number on the bell, in words.
+def headline(waiting: int, any_rang: bool, needing: int = 0) -> str:
+    """The number on the bell, in words: rings, of which the list's routines are some, and only
+    those that this person hasn't read. `needing`: how many need someone, read or not.
 
-    >>> headline(2, True), headline(1, True), headline(0, True)
-    ('Two need someone', 'One needs someone', 'Nothing needs you.')
+    >>> headline(2, True, 2), headline(1, True, 1), headline(0, True)
+    ('Two unread rings need someone', 'One unread ring needs someone', 'Nothing needs you.')
+    >>> headline(0, True, 1)
+    'All read. One still needs someone.'
     """
     if not any_rang:
         return "Quiet. Failures always ring here."
-    if not waiting:
-        return "Nothing needs you."
-    return f"{count_words(waiting).capitalize()} {'needs' if waiting == 1 else 'need'} someone"
+    if waiting:
+        rings = "ring needs" if waiting == 1 else "rings need"
+        return f"{count_words(waiting).capitalize()} unread {rings} someone"
+    if needing:
+        verb = "needs" if needing == 1 else "need"
+        return f"All read. {count_words(needing).capitalize()} still {verb} someone."
+    return "Nothing needs you."
 
 
 def _under(count: int) -> str:

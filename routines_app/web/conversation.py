@@ -4,7 +4,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from statistics import median_low
 
-from routines_app.models import Conversation, Routine
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import OuterRef, QuerySet
+
+from routines_app.models import Conversation, ConversationTurn, Routine
 from routines_app.rules.money import CENT, dollars
 from routines_app.rules.talk import MOST_BYTES, MOST_RUNS, runs_words, tokens_words
 from routines_app.web.dates import moment_words
@@ -22,12 +25,19 @@ class Told:
     bounds: str = f"{runs_words(MOST_RUNS)} or {tokens_words(MOST_BYTES)}"
 
 
+def with_turns(routines: QuerySet[Routine]) -> QuerySet[Routine]:
+    """The same routines, each read together with what is said of its conversation's turns."""
+    turns = ConversationTurn.objects.filter(conversation=OuterRef("pk")).order_by("number")
+    return routines.annotate(
+        turn_sizes=ArraySubquery(turns.values("size")),
+        turn_rereads=ArraySubquery(turns.values("reread")),
+    )
+
+
 def conversation_of(routine: Routine, now: datetime, zone: str) -> Told | None:
     """What is said of a routine's conversation; None where it keeps none and has none left."""
     kept: Conversation | None = getattr(routine, "talk", None)
-    turns: list[tuple[int, int]] = []
-    if kept is not None:
-        turns = list(kept.turns.order_by("number").values_list("size", "reread"))
+    turns = _turns(routine, kept) if kept is not None else []
     if not turns and routine.conversation != "continued":
         return None
     added = [reread for _, reread in turns[-_LAST:] if reread]
@@ -40,6 +50,15 @@ def conversation_of(routine: Routine, now: datetime, zone: str) -> Told | None:
         adds=_about(median_low(added)) if added else "",
         anew=anew,
     )
+
+
+def _turns(routine: Routine, kept: Conversation) -> list[tuple[int, int]]:
+    """Each turn's size and what reading those before it cost, the oldest first."""
+    sizes: list[int] | None = getattr(routine, "turn_sizes", None)
+    if sizes is None:
+        return list(kept.turns.order_by("number").values_list("size", "reread"))
+    rereads: list[int] = routine.turn_rereads  # type: ignore[attr-defined]
+    return list(zip(sizes, rereads, strict=True))
 
 
 def _about(micro: int) -> str:

@@ -6,7 +6,7 @@ from django.conf import settings
 
 from machines.models import Machine
 from machines.providers.base import readable_size
-from routines_app.configure.files import name_problem, put_files
+from routines_app.configure.file_changes import name_problem, put_files
 from routines_app.web.access import WorkspaceRequest
 from routines_app.web.templatetags.words import counted
 from routines_app.web.uploads import upload_too_large
@@ -36,7 +36,9 @@ def upload(request: WorkspaceRequest, machine: Machine, folder: str) -> Sent:
     if len({name for name, _ in named}) < len(named):
         return Sent(problem="Two of these files have the same name.", status=422)
     replace = request.POST.get("replace") == "yes"
-    taken = put_files(machine, folder, [(name, one.chunks()) for name, one in named], replace)
+    taken = put_files(
+        machine, request.user, folder, [(name, one.chunks()) for name, one in named], replace
+    )
     if taken is not None:
         names = ", ".join(taken.names)
         verb = "is" if len(taken.names) == 1 else "are"

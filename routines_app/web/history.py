@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import groupby
+from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from routines_app.fires.waiting import waiting_fires
 from routines_app.models import Routine, Run
@@ -32,6 +33,17 @@ class Filter:
     words: str
     shapes: tuple[Shape, ...] = ()
     asked: bool = False
+
+    @property
+    def statuses(self) -> list[RunStatus]:
+        """Those whose shape it shows."""
+        return [status for status in RunStatus if status.shape in self.shapes]
+
+    def takes(self, run: Run) -> bool:
+        """Whether it shows this run."""
+        if self.shapes and run.status not in self.statuses:
+            return False
+        return not self.asked or run.fire.requested_by_id is not None
 
     @property
     def none(self) -> str:
@@ -107,16 +119,31 @@ def newest_runs(
     routine: Routine, count: int, *, upto: int | None = None, kind: Filter = FILTERS[0]
 ) -> list[Run]:
     """The newest runs (numbered at most `upto`), with all that their sentences need."""
-    runs: QuerySet[Run] = routine.runs.select_related(
-        "machine", "workspace", "fire__requested_by", "stop_asked_by"
-    ).order_by("-number")
+    runs = _of_kind(routine.runs.order_by("-number"), kind)
     if upto is not None:
         runs = runs.filter(number__lte=upto)
+    return _with_all(routine, runs[:count])
+
+
+def newest_and_of_kind(
+    routine: Routine, count: int, kind: Filter, of_kind: int
+) -> tuple[list[Run], list[Run]]:
+    """The newest runs, and the newest of that kind, in one query."""
+    numbers = routine.runs.order_by("-number").values("pk")
+    either = Q(pk__in=numbers[:count]) | Q(pk__in=_of_kind(numbers, kind)[:of_kind])
+    found = _with_all(routine, routine.runs.filter(either).order_by("-number"))
+    return found[:count], [run for run in found if kind.takes(run)][:of_kind]
+
+
+def _of_kind(runs: QuerySet[Any, Any], kind: Filter) -> QuerySet[Any, Any]:
     if kind.shapes:
-        runs = runs.filter(status__in=[s for s in RunStatus if s.shape in kind.shapes])
-    if kind.asked:
-        runs = runs.filter(fire__requested_by__isnull=False)
-    found = list(runs[:count])
+        runs = runs.filter(status__in=kind.statuses)
+    return runs.filter(fire__requested_by__isnull=False) if kind.asked else runs
+
+
+def _with_all(routine: Routine, runs: QuerySet[Run]) -> list[Run]:
+    """These runs, each with all that its sentence needs."""
+    found = list(runs.select_related("machine", "workspace", "fire__requested_by", "stop_asked_by"))
     for run in found:
         run.routine = routine
     return found

@@ -19,8 +19,8 @@ from redis.exceptions import RedisError
 
 from accounts.access import membership_of
 from accounts.adapter import INVITED
-from accounts.invite import Invited, NotJoined, invitation_of, join
-from accounts.models import InvitationState, User
+from accounts.invite import Invited, NotJoined, invitation_of, is_for, join, masked
+from accounts.models import InvitationState, Membership, User
 from foundation import clock
 from routines_app.web.access import to_sign_in
 
@@ -41,7 +41,7 @@ class Letter(StrEnum):
 @never_cache
 @require_http_methods(["GET", "POST"])
 def invitation(request: HttpRequest, secret: str) -> HttpResponse:
-    """Whoever has the link may read it; joining takes somebody who is signed in."""
+    """Whoever has the link may read it; joining takes the invited person, signed in."""
     found = invitation_of(secret)
     if found is None:
         return render(request, "pages/invitation.html", {"invitation": None}, status=404)
@@ -53,15 +53,20 @@ def invitation(request: HttpRequest, secret: str) -> HttpResponse:
         if person is None:
             return to_sign_in(request)
         joined = join(secret, person, clock.now())
-        if not isinstance(joined, NotJoined):
+        if isinstance(joined, Membership):
             request.session.pop(INVITED, None)
             messages.info(request, f"You are in {found.workspace} now.")
             return redirect("routines", found.workspace.slug)
-        state = joined.state
+        if isinstance(joined, NotJoined):
+            state = joined.state
     if state is InvitationState.WAITING and person is None:
         request.session[INVITED] = secret
+    waits = state is InvitationState.WAITING
+    anothers = waits and person is not None and not is_for(found, person.email)
     context = {
         "invitation": found,
+        "whose": masked(found.email),
+        "anothers": anothers,
         "state": state.value,
         "person": person,
         "here": request.path,
@@ -70,7 +75,7 @@ def invitation(request: HttpRequest, secret: str) -> HttpResponse:
         request,
         "pages/invitation.html",
         context,
-        status=200 if state is InvitationState.WAITING else 410,
+        status=410 if not waits else 403 if anothers and request.method == "POST" else 200,
     )
 
 

@@ -29,15 +29,16 @@ class Headline:
 
 def headline(on: int, needs: int, off: int, *, asked: int = 0, paused: bool = False) -> Headline:
     """What the list says of itself. `on` counts those that keep time and need nobody, `off` those
-    that don't, `asked` those that have no schedule and wait to be asked.
+    that don't, `asked` those that have no schedule and wait to be asked. All count routines, and
+    the bell counts rings: so each says which.
 
     >>> headline(5, 1, 0)
-    Headline(well='Five are keeping time.', needs='One needs you.')
+    Headline(well='Five are keeping time.', needs='One routine needs you.')
     >>> headline(5, 0, 0, paused=True)
     Headline(well='Everything is paused.', needs='')
     """
     said = count_words(needs).capitalize() if needs else ""
-    needed = f"{said} {'needs' if needs == 1 else 'need'} you." if needs else ""
+    needed = f"{said} {'routine needs' if needs == 1 else 'routines need'} you." if needs else ""
     if paused:
         return Headline("Everything is paused.", needed)
     if on == 0 and asked:

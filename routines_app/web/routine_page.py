@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
 import structlog
+from django.db.models import QuerySet
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import NoReverseMatch, reverse
@@ -25,7 +26,7 @@ from routines_app.rules.money import dollars
 from routines_app.web.access import WorkspaceRequest, in_workspace
 from routines_app.web.cold import about, back_words
 from routines_app.web.coming import next_five, place_of
-from routines_app.web.conversation import conversation_of
+from routines_app.web.conversation import conversation_of, with_turns
 from routines_app.web.dates import moment_words
 from routines_app.web.failures import IN_A_ROW, Failure, counts, failure_of, failures_before
 from routines_app.web.history import (
@@ -34,6 +35,7 @@ from routines_app.web.history import (
     Filter,
     filter_of,
     history_of,
+    newest_and_of_kind,
     newest_runs,
     older_history,
 )
@@ -62,12 +64,16 @@ ACCOUNTED_FOR = timedelta(weeks=6)
 
 def find_routine(request: WorkspaceRequest, slug: str) -> Routine:
     """This workspace's routine. Raises Http404 when there is none."""
-    return get_object_or_404(
-        Routine.objects.present().select_related(
+    return get_object_or_404(_routines_of(request), slug=slug)
+
+
+def _routines_of(request: WorkspaceRequest) -> QuerySet[Routine]:
+    return (
+        Routine.objects.present()
+        .select_related(
             "workspace", "agent", "machine", "off_by", "totals", "owner", "talk__anew_by"
-        ),
-        workspace=request.workspace,
-        slug=slug,
+        )
+        .filter(workspace=request.workspace)
     )
 
 
@@ -91,7 +97,7 @@ class Choice:
 @require_safe
 def routine_page(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpResponse:
     """The page; with `before` and htmx, older history; to a page that asks again, its parts."""
-    routine = find_routine(request, slug)
+    routine = get_object_or_404(with_turns(_routines_of(request)), slug=slug)
     now, zone = clock.now(), request.user.zone
     kind = filter_of(request.GET.get("show", ""))
     before = _number(request.GET.get("before", ""))
@@ -108,12 +114,14 @@ def routine_page(request: WorkspaceRequest, workspace_slug: str, slug: str) -> H
         context["history"] = older_history(routine, before, kind, now, zone)
         return render(request, "routines/partials/days.html", context)
     shown = range_of(request.GET.get("range", USUAL.code))
-    newest = newest_runs(routine, TICKS)
-    if before is not None:
-        history = older_history(routine, before, kind, now, zone)
+    if before is None and kind.code:
+        newest, found = newest_and_of_kind(routine, TICKS, kind, PAGE + 1)
     else:
-        found = newest_runs(routine, PAGE + 1, kind=kind) if kind.code else newest
+        newest = found = newest_runs(routine, TICKS)
+    if before is None:
         history = history_of(found, kind, now, zone)
+    else:
+        history = older_history(routine, before, kind, now, zone)
     context |= {
         "history": history,
         "ranges": _ranges(shown, kind),

@@ -1,5 +1,7 @@
 """One run: how far it is, what it does and did, and how it ended. Live while it lasts."""
 
+from typing import Any
+
 from django.db.models import OuterRef, Prefetch, Subquery
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -7,8 +9,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import Role, User
 from foundation import clock
-from routines_app.delivery.attention import mark_read
-from routines_app.models import Notice, RoutineVersion, Run
+from routines_app.delivery import read_run
+from routines_app.models import RoutineVersion, Run
 from routines_app.runner.stop import ask_to_stop
 from routines_app.web.access import WorkspaceRequest, in_workspace
 from routines_app.web.run_context import page_context
@@ -49,11 +51,16 @@ def stop_run(
 
 
 def _read(run: Run, person: User) -> None:
-    """Note that this person has read the run's notice, if it has one."""
-    notice = getattr(run, "notice", None)
-    if notice is not None and person not in notice.readers:
-        mark_read(Notice.objects.filter(pk=notice.pk), person)
-        notice.readers.append(person)
+    """Note that this person has read how the run ended, where that rings."""
+    notice: Any = getattr(run, "notice", None)
+    if person in notice.readers if notice else not is_over(run):
+        return
+    if notice is None and not run.deliveries.exists():
+        return
+    read: Any = read_run(run, person)
+    if read is not None:
+        read.readers = list(read.read_by.all())
+        run.notice = read
 
 
 def find_run(request: WorkspaceRequest, slug: str, number: int) -> Run:
@@ -87,6 +94,7 @@ def find_run(request: WorkspaceRequest, slug: str, number: int) -> Run:
 def _what_came(request: WorkspaceRequest, run: Run, after: int) -> HttpResponse:
     """New steps, and the parts that move; once it is over, the whole page and the end of asking."""
     if is_over(run):
+        _read(run, request.user)
         response = render(request, "runs/run.html#page", page_context(request, run))
         response.status_code = STOP_POLLING
         response["HX-Retarget"] = "#run-page"

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from itertools import pairwise
+from typing import ClassVar
 
 from machines.models import Machine
 from machines.routine_folder import state_file_of
-from routines_app.models import Routine, Run
+from routines_app.models import HandChange, Routine, Run
+from routines_app.rules.line_diff import DiffLine, first_new_line, lines_changed, memory_diff
 from routines_app.rules.status import RunStatus, Shape
-from routines_app.web.memory import first_new_line, lines_changed
+from routines_app.web.templatetags.words import counted
 
 SHOWN = 12
 LINE = 200  # characters
@@ -28,6 +31,9 @@ class Edition:
     after: str
     by_hand: bool = False
     since: bool = False
+    people: tuple[str, ...] = ()  # who did it by hand, as far as that is known
+    restores: ClassVar = True
+    words: ClassVar = "Nothing. It read the file and left it as it was."
 
     @property
     def name(self) -> str:
@@ -50,9 +56,30 @@ class Edition:
         return self._changed[1]
 
     @property
+    def figure(self) -> str:
+        """How many lines came and went, in few characters."""
+        parts = [f"+{self.added}"] if self.added else []
+        parts += [f"−{self.taken}"] if self.taken else []
+        return " ".join(parts) or "no change"
+
+    @property
+    def lines(self) -> list[DiffLine]:
+        """What changed, with a little of what surrounds it."""
+        return memory_diff(self.before, self.after)
+
+    @property
     def came(self) -> str:
         """The first line that came, "" when none did."""
         return first_new_line(self.before, self.after)[:LINE]
+
+    @property
+    def by_whom(self) -> str:
+        """Who did it by hand: "by Ada", "by Ada and two others"; "" when that isn't known."""
+        if not self.people:
+            return ""
+        others = len(self.people) - 1
+        more = f" and {counted(others, 'other')}" if others else ""
+        return f"by {self.people[0]}{more}"
 
     @property
     def failed_first(self) -> bool:
@@ -78,9 +105,17 @@ def history_of(machine: Machine, path: str, text: str | None) -> list[Edition] |
         )
         .order_by("-number")[: SHOWN + 1]
     )
+    hands = _hands_on(machine, path, runs[-1].finished_at) if runs else []
     found: list[Edition] = []
     if runs and text is not None:
-        by_now = Edition(runs[0], runs[0].state_after, text, by_hand=True, since=True)
+        by_now = Edition(
+            runs[0],
+            runs[0].state_after,
+            text,
+            by_hand=True,
+            since=True,
+            people=_people(hands, runs[0].finished_at, None),
+        )
         if by_now.added or by_now.taken:
             found.append(by_now)
     for run, earlier in pairwise([*runs, None]):
@@ -88,8 +123,36 @@ def history_of(machine: Machine, path: str, text: str | None) -> list[Edition] |
             break
         found.append(Edition(run, run.state_before, run.state_after))
         if earlier is not None and earlier.state_after != run.state_before:
-            found.append(Edition(run, earlier.state_after, run.state_before, by_hand=True))
+            found.append(
+                Edition(
+                    run,
+                    earlier.state_after,
+                    run.state_before,
+                    by_hand=True,
+                    people=_people(hands, earlier.finished_at, run.effects_begun_at),
+                )
+            )
     return found
+
+
+def _hands_on(machine: Machine, path: str, since: datetime | None) -> list[HandChange]:
+    """Who changed this file by hand, or deleted a folder that it was in, the oldest first."""
+    parts = path.split("/")
+    places = ["/".join(parts[:length]) for length in range(1, len(parts) + 1)]
+    changes = HandChange.objects.filter(machine=machine, path__in=places, at__gte=since)
+    return list(changes.select_related("person").order_by("at", "pk"))
+
+
+def _people(
+    hands: list[HandChange], after: datetime | None, before: datetime | None
+) -> tuple[str, ...]:
+    """The people who did it in this stretch, each once."""
+    within = (
+        str(hand.person)
+        for hand in hands
+        if hand.person and after and hand.at >= after and (before is None or hand.at <= before)
+    )
+    return tuple(dict.fromkeys(within))
 
 
 def writer_of(history: list[Edition] | None, text: str) -> Run | None:

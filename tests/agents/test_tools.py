@@ -239,12 +239,12 @@ def test_a_wait_is_a_step_of_a_turn_and_stop_ends_it(tmp_path: Path) -> None:
         return bool(pressed) and time.monotonic() > pressed[0] + 0.2
 
     steps = KeptSteps(stop=stop)
-    with FakeProvider([call("schedule", seconds=20)]) as fake:
+    with FakeProvider([call("schedule", seconds=5)]) as fake:
         wanted = request(model=choice_of(fake, "anthropic"))
         with pytest.raises(TurnInterrupted):
             ModelRuntime().take_turn(wanted, FolderComputer(tmp_path), steps)
     assert time.monotonic() - pressed[0] < 1.5
-    assert steps.begun[-1] == (StepKind.WAITED, "20 seconds")
+    assert steps.begun[-1] == (StepKind.WAITED, "5 seconds")
 
 
 @pytest.mark.parametrize(

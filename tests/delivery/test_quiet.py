@@ -58,10 +58,10 @@ def test_list_bell_and_page_say_it(workspace: Workspace, client: Client) -> None
     said = "Nothing useful in 11 days: 9 quiet checks, 2 skipped."
     listed = client.get(f"/w/{workspace.slug}/routines/").content.decode()
     assert listed.index("Needs you") < listed.index(said)
-    assert "One needs you." in listed
+    assert "One routine needs you." in listed
     assert said in client.get(f"/w/{workspace.slug}/routines/{routine.slug}/").content.decode()
     bell = client.get(f"/w/{workspace.slug}/bell/").content.decode()
-    assert "Nothing useful in 11 days:" in bell and "One needs someone" in bell
+    assert "Nothing useful in 11 days:" in bell and "One unread ring needs someone" in bell
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def test_what_needs_someone_stands_first_in_its_own_words_with_one_act(
     ring(make_routine(harbour, name="Morning brief"), RunStatus.DONE_CHANGED, headline="Sent it.")
     ring(routine, RunStatus.FAIL_CHECK_MISSING, facts={"command": "gti", "exit_code": 127})
     page = browser_of_owner.get("/w/harbour/bell/").content.decode()
-    assert "<h1>One needs someone</h1>" in page
+    assert "<h1>One unread ring needs someone</h1>" in page
     assert "Two rang in seven days." in page
     needs = section(page, "Needs someone")
     assert "Competitor prices" in needs
@@ -59,7 +59,7 @@ def test_what_needs_someone_stands_first_in_its_own_words_with_one_act(
     assert "Fix the check" in needs
     assert "Morning brief" not in needs
     assert "Sent it." in page
-    assert 'aria-label="Notifications, 1 needs someone"' in page
+    assert 'aria-label="Notifications, 1 unread needs someone"' in page
 
 
 def test_a_later_failure_of_the_same_routine_takes_the_place_of_the_earlier(
@@ -117,8 +117,31 @@ def test_opening_the_run_reads_it_for_that_person_alone(
     assert how_many_need_someone(harbour, owner) == 0
     assert how_many_need_someone(harbour, other) == 1
     page = browser_of_owner.get("/w/harbour/bell/").content.decode()
-    assert "<h1>Nothing needs you.</h1>" in page
+    assert "<h1>All read. One still needs someone.</h1>" in page
     assert "Competitor prices" in section(page, "Today")
+
+
+def test_the_list_counts_routines_and_the_bell_unread_rings(
+    browser_of_owner: Client, harbour: Workspace, routine: Routine
+) -> None:
+    """Each says what it counts, so that two different numbers on a page puzzle nobody."""
+    ring(routine, RunStatus.FAIL_MODEL)
+    for key in ("missed a", "missed b"):
+        Notice.objects.create(
+            workspace=harbour, key=key, needs_someone=True,
+            facts={"routines": 1, "count": 2, "from": "2027-03-25T07:00:00+00:00",
+                   "to": "2027-03-25T08:00:00+00:00", "embedded": False},
+        )  # fmt: skip
+    listed = browser_of_owner.get("/w/harbour/routines/").content.decode()
+    assert "One routine needs you." in listed
+    assert 'aria-label="Notifications, 3 unread need someone"' in listed
+    more = browser_of_owner.get("/w/harbour/more/").content.decode()
+    assert "Three unread rings need someone" in more
+    bell = browser_of_owner.get("/w/harbour/bell/").content.decode()
+    assert "<h1>Three unread rings need someone</h1>" in bell
+    browser_of_owner.post("/w/harbour/bell/read/")
+    bell = browser_of_owner.get("/w/harbour/bell/").content.decode()
+    assert "<h1>All read. Three still need someone.</h1>" in bell
 
 
 def test_mark_all_read_works_without_script_and_in_the_panel(
@@ -131,10 +154,13 @@ def test_mark_all_read_works_without_script_and_in_the_panel(
     ring(routine, RunStatus.FAIL_MODEL)
     headers = {"HX-Request": "true"}
     panel = browser_of_owner.get("/w/harbour/bell/", headers=headers).content.decode()
-    assert "<html" not in panel and '<h2 id="bp" tabindex="-1">One needs someone</h2>' in panel
+    assert (
+        "<html" not in panel
+        and '<h2 id="bp" tabindex="-1">One unread ring needs someone</h2>' in panel
+    )
     headers |= {"HX-Target": "bell-panel"}
     panel = browser_of_owner.post("/w/harbour/bell/read/", headers=headers).content.decode()
-    assert "Nothing needs you." in panel
+    assert "All read. One still needs someone." in panel
     assert 'id="bell-top"' in panel and 'id="bell-line"' in panel
     assert how_many_need_someone(harbour, owner) == 0
 
@@ -181,7 +207,7 @@ def test_a_digest_is_one_sentence(
     page = browser_of_owner.get("/w/harbour/bell/").content.decode()
     assert said in page
     assert "See the routines" in page
-    assert "<h1>One needs someone</h1>" in page
+    assert "<h1>One unread ring needs someone</h1>" in page
 
 
 def test_the_number_is_never_cut_short(
@@ -192,7 +218,7 @@ def test_the_number_is_never_cut_short(
         for n in range(140)
     )
     page = browser_of_owner.get("/w/harbour/bell/").content.decode()
-    assert "<h1>140 need someone</h1>" in page
+    assert "<h1>140 unread rings need someone</h1>" in page
     assert '<b aria-hidden="true">140</b>' in page
 
 
@@ -262,7 +288,7 @@ def test_a_routine_that_turned_itself_off_says_where_every_failure_stopped(
         facts = {"exit_code": code} | ({"turned_off": True} if last else {})
         ring(routine, RunStatus.FAIL_SCRIPT, 60 - place, facts=facts)
     page = browser_of_owner.get("/w/harbour/bell/").content.decode()
-    assert "<h1>One needs someone</h1>" in page
+    assert "<h1>One unread ring needs someone</h1>" in page
     needs = section(page, "Needs someone")
     assert "Turned itself off</b> after five failures in a row." in needs
     assert said in needs

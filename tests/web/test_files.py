@@ -3,6 +3,7 @@
 import hashlib
 import io
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from asgiref.sync import async_to_sync
@@ -11,13 +12,22 @@ from django.test import AsyncRequestFactory, Client
 from pytest_django.fixtures import Settings
 
 from accounts.models import Role, Workspace
+from foundation import clock
 from machines.access import provider_for
 from machines.models import Machine
 from machines.providers.base import Provider, QuotaExceeded, Ref
 from routines_app.configure.file_tree import MOST_IN_TREE
+from routines_app.models import HandChange
 from routines_app.rules.status import RunStatus
 from routines_app.web.download import PIECE, as_download
-from tests.factories import make_machine, make_member, make_routine, make_run, make_workspace
+from tests.factories import (
+    make_machine,
+    make_member,
+    make_routine,
+    make_run,
+    make_workspace,
+    owner_of,
+)
 
 Disk = tuple[Provider, Ref]
 
@@ -400,8 +410,10 @@ def test_an_edition_shows_its_change_and_the_text_before_it_can_be_put_back(
     client: Client, workspace: Workspace, at: Callable[[str], str], disk: Disk
 ) -> None:
     routine = make_routine(workspace, slug="brief")
-    make_run(routine, state_before="", state_after="a\n")
-    make_run(routine, state_before="a\nby hand\n", state_after="a\nby hand\nlearnt\n")
+    ago = clock.now() - timedelta(hours=1)
+    make_run(routine, at=ago, state_before="", state_after="a\n")
+    after = "a\nby hand\nlearnt\n"
+    make_run(routine, at=ago, state_before="a\nby hand\n", state_after=after)
     disk[0].write_file(disk[1], "routines/brief/state.md", b"a\nby hand\nlearnt\n")
     where = at("routines/brief/state.md")
     page = client.get(where).content.decode()
@@ -419,8 +431,9 @@ def test_an_edition_shows_its_change_and_the_text_before_it_can_be_put_back(
     assert disk[0].read_file(disk[1], "routines/brief/state.md") == b"a\nby hand\n"
     page = client.get(where).content.decode()  # that was by hand, and no run has read it yet
     assert page.index("since run 2") < page.index("Run 2<")
+    assert "by Ada Byron, since run 2" in page and "by hand by Ada Byron, since run 2" in page
     page = client.get(f"{where}?edition=since-2").content.decode()
-    assert "<del>learnt</del>" in page and "Changed by hand since" in page
+    assert "<del>learnt</del>" in page and "Changed by hand by Ada Byron, since" in page
     form = {"do": "put_back", "edition": "since-2", "version": version(b"a\nby hand\n")}
     assert client.post(where, form).status_code == 302
     assert b"learnt" in disk[0].read_file(disk[1], "routines/brief/state.md")
@@ -446,3 +459,44 @@ def test_a_member_writes_everywhere_but_in_the_folder_of_another_s_routine(
     for path in ("routines/own/state.md", "notes.md"):
         assert client.post(at(path), form).status_code == 302
         assert disk[0].read_file(disk[1], path) == b"new\n"
+
+
+def test_whoever_changed_a_memory_by_hand_is_named(
+    client: Client,
+    workspace: Workspace,
+    machine: Machine,
+    at: Callable[[str], str],
+    disk: Disk,
+) -> None:
+    """Each stretch between two runs names its people; what came otherwise has no name."""
+    routine = make_routine(workspace, slug="brief")
+    now = clock.now()
+    ends = [now - timedelta(hours=hours) for hours in (6, 4, 2)]
+    texts = [("", "a\n"), ("a\nb\n", "a\nb\n"), ("c\n", "c\n")]
+    for end, (before, after) in zip(ends, texts, strict=True):
+        make_run(routine, at=end, seconds=10, state_before=before, state_after=after)
+    owner = owner_of(workspace)
+    other = make_member(workspace, Role.MEMBER, name="A member")
+    for person, path, hours in (
+        (owner, "routines/brief/state.md", 5), (other, "routines/brief/state.md", 5),
+        (owner, "routines/brief/other.md", 3), (other, "routines/brief", 3),
+    ):  # fmt: skip
+        HandChange.objects.create(
+            machine=machine, path=path, person=person, at=now - timedelta(hours=hours)
+        )
+    disk[0].write_file(disk[1], "routines/brief/state.md", b"c\nby a program\n")
+    page = client.get(at("routines/brief/state.md")).content.decode()
+    assert "by Ada Byron and one other, before run 2" in page
+    assert "<small>by A member, before run 3" in page  # it deleted the folder
+    assert "<small>since run 3" in page  # nobody did that on a page
+
+
+def test_each_change_by_hand_is_kept_with_its_person(
+    client: Client, workspace: Workspace, machine: Machine, at: Callable[[str], str]
+) -> None:
+    client.post(at(""), {"do": "new_file", "name": "notes.md"})
+    client.post(at("notes.md"), {"do": "save", "content": "x\n", "version": version(b"")})
+    client.post(at("notes.md"), {"do": "save", "content": "y\n", "version": "another"})  # refused
+    client.post(at("notes.md"), {"do": "delete"})
+    kept = HandChange.objects.order_by("pk").values_list("path", "person", "machine")
+    assert list(kept) == [("notes.md", owner_of(workspace).pk, machine.pk)] * 3

@@ -36,10 +36,10 @@ def test_a_link_is_shown_once_and_lets_a_signed_in_person_in(
     path = invite(browser_of_owner)
     page = browser_of_owner.get("/w/harbour/people/").content.decode()
     assert path not in page and "new@example.org" in page and "one on the way" in page
-    person, browser = make_person(), Client()
+    person, browser = make_person(email="New@example.org"), Client()
     browser.force_login(person)
     page = browser.get(path).content.decode()
-    assert f"Join {harbour.name}" in page and "it works for you too" in page
+    assert f"Join {harbour.name}" in page and "for n…@example.org, until" in page
     assert not Membership.objects.filter(user=person).exists()  # reading isn't joining
     assert browser.post(path)["Location"] == "/w/harbour/routines/"
     assert Membership.objects.get(user=person).role == Role.MEMBER
@@ -65,6 +65,41 @@ def test_a_new_person_makes_an_account_by_it_though_sign_up_is_closed(
     again.get(path)
     again.post("/accounts/signup/", form | {"email": "second@example.org"})
     assert not User.objects.filter(email="second@example.org").exists()
+
+
+def test_whoever_else_holds_the_link_gets_no_account_by_it(
+    browser_of_owner: Client, harbour: Workspace, settings: Any
+) -> None:
+    settings.OPEN_SIGNUP = False
+    path, browser = invite(browser_of_owner), Client()
+    page = browser.get(path).content.decode()
+    assert "n…@example.org" in page and "new@example.org" not in page
+    form = {"name": "Ada Byron", "email": "else@example.org", "password1": "correct horse battery"}
+    answer = browser.post("/accounts/signup/", form)
+    said = "The invitation is for n…@example.org. Write that address, or ask Ada Byron to invite"
+    assert said in unescape(answer.content.decode())
+    assert not User.objects.filter(email="else@example.org").exists()
+    answer = browser.post("/accounts/signup/", form | {"email": "NEW@example.org"}, follow=True)
+    assert answer.redirect_chain[-1][0] == "/w/harbour/routines/"
+
+
+def test_an_account_of_another_address_is_told_whose_invitation_it_is(
+    browser_of_owner: Client, harbour: Workspace
+) -> None:
+    path, person, browser = invite(browser_of_owner), make_person(), Client()
+    browser.force_login(person)
+    page = browser.get(path).content.decode()
+    assert f"for n…@example.org, and you are signed in as {person.email}. Sign out" in page
+    assert f"ask Ada Byron to invite {person.email}" in page
+    assert "new@example.org" not in page and f"Join {harbour.name}" not in page
+    answer = browser.post(path)
+    assert answer.status_code == 403 and "n…@example.org" in answer.content.decode()
+    assert not Membership.objects.filter(user=person).exists()
+    assert Invitation.objects.get().used_at is None
+    away = browser.post("/accounts/logout/", {"next": path})
+    assert away["Location"] == path
+    browser.force_login(make_person(email="new@example.org"))
+    assert browser.post(path)["Location"] == "/w/harbour/routines/"
 
 
 def test_the_link_is_sent_where_there_is_a_mail_server(

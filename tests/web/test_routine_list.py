@@ -25,13 +25,13 @@ LIST = "/w/harbour/routines/"
 @pytest.mark.parametrize(
     ("on", "needs", "off", "well", "needed"),
     [
-        (5, 1, 1, "Five are keeping time.", "One needs you."),
+        (5, 1, 1, "Five are keeping time.", "One routine needs you."),
         (6, 0, 0, "All six are keeping time.", ""),
         (2, 0, 0, "Both are keeping time.", ""),
         (6, 0, 1, "Six are keeping time.", ""),
         (1, 0, 0, "One is keeping time.", ""),
-        (1, 2, 0, "One is keeping time.", "Two need you."),
-        (0, 2, 0, "", "Two need you."),
+        (1, 2, 0, "One is keeping time.", "Two routines need you."),
+        (0, 2, 0, "", "Two routines need you."),
         (0, 0, 3, "Everything is off.", ""),
         (40, 0, 0, "All 40 are keeping time.", ""),
     ],
@@ -41,9 +41,11 @@ def test_the_headline_is_true(on: int, needs: int, off: int, well: str, needed: 
 
 
 def test_the_headline_knows_pauses_and_routines_that_wait_to_be_asked() -> None:
-    assert headline(3, 1, 1, paused=True) == Headline("Everything is paused.", "One needs you.")
+    assert headline(3, 1, 1, paused=True) == Headline(
+        "Everything is paused.", "One routine needs you."
+    )
     assert headline(0, 0, 0, asked=1) == Headline("One waits to be asked.", "")
-    assert headline(0, 1, 2, asked=2) == Headline("Two wait to be asked.", "One needs you.")
+    assert headline(0, 1, 2, asked=2) == Headline("Two wait to be asked.", "One routine needs you.")
     assert headline(2, 0, 0, asked=1) == Headline("Two are keeping time.", "")
 
 
@@ -113,7 +115,7 @@ def test_routines_stand_in_their_groups(browser_of_owner: Client, harbour: Works
              facts={"reason": "no sign-in"})  # fmt: skip
     make_routine(harbour, name="Quiet one", enabled=False, off_reason="never_on")
     page = browser_of_owner.get(LIST).content.decode()
-    assert "One is keeping time." in page and "One needs you." in page
+    assert "One is keeping time." in page and "One routine needs you." in page
     order = [page.index(f">{name} <span>") for name in ("Needs you", "On", "Off")]
     assert order == sorted(order)
     needs, on = page.index(">Needs you <span>"), page.index(">On <span>")

@@ -11,13 +11,13 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import Workspace
 from foundation import clock
 from machines.providers.base import ProviderUnavailable
-from routines_app.models import Fire, OnSpan, Routine
+from routines_app.models import Conversation, ConversationTurn, Fire, OnSpan, Routine
 from routines_app.rules.occurrence import occurrence_key
 from routines_app.rules.schedule import to_json
 from routines_app.rules.status import RunStatus
 from routines_app.web import routine_page
-from routines_app.web.history import PAGE
-from tests.factories import make_routine, make_run
+from routines_app.web.history import FILTERS, PAGE, Filter, newest_and_of_kind, newest_runs
+from tests.factories import make_routine, make_run, owner_of
 
 ADDRESS = "/w/harbour/routines/brief/"
 
@@ -97,6 +97,43 @@ def test_more_history_asks_no_more_questions(browser_of_owner: Client, routine: 
             browser_of_owner.get(ADDRESS)
         counts.append(len(asked))
     assert counts[0] == counts[1]
+
+
+def test_a_continued_and_filtered_page_asks_no_more_than_others(
+    browser_of_owner: Client, routine: Routine
+) -> None:
+    runs = [make_run(routine, status) for status in (RunStatus.DONE_CHANGED, RunStatus.FAIL_MODEL)]
+
+    def asked(query: str) -> int:
+        with CaptureQueriesContext(connection) as found:
+            assert browser_of_owner.get(f"{ADDRESS}{query}").status_code == 200
+        return len(found)
+
+    plain = asked("")
+    Routine.objects.filter(pk=routine.pk).update(conversation="continued")
+    talk = Conversation.objects.create(routine=routine)
+    for run in runs:
+        ConversationTurn.objects.create(
+            conversation=talk, run=run, number=run.number, talk="[]", size=4_000, reread=20_000
+        )
+    page = browser_of_owner.get(f"{ADDRESS}?show=wrong").content.decode()
+    assert "2 runs, " in page and "about $0.02" in page
+    for query in ("", "?show=wrong", "?show=asked&range=week", "?range=all"):
+        assert asked(query) <= plain, query
+    assert plain <= 13
+
+
+@pytest.mark.parametrize("kind", FILTERS, ids=lambda each: each.code or "all")
+def test_the_newest_and_those_of_a_kind_are_the_same_in_one_query_as_in_two(
+    routine: Routine, kind: Filter
+) -> None:
+    person = owner_of(routine.workspace)
+    statuses = (RunStatus.NOTHING_TO_DO, RunStatus.FAIL_MODEL, RunStatus.DONE_CHANGED)
+    for number in range(12):
+        asked_by = person if number % 4 == 0 else None
+        make_run(routine, statuses[number % 3], requested_by=asked_by)
+    both = newest_and_of_kind(routine, 4, kind, 3)
+    assert both == (newest_runs(routine, 4), newest_runs(routine, 3, kind=kind))
 
 
 def test_its_memory_is_shown_as_text(

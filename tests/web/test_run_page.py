@@ -13,13 +13,15 @@ from accounts.models import Role, Workspace
 from foundation import clock
 from routines_app.agents.turn import StepKind
 from routines_app.configure.content import content_of
-from routines_app.models import Delivery, Fire, Routine, RoutineVersion, Run, Step
+from routines_app.delivery import deliver
+from routines_app.delivery.attention import how_many_need_someone
+from routines_app.models import Delivery, Fire, Notice, Routine, RoutineVersion, Run, Step
 from routines_app.rules.sentences import RunFacts, sentence_of
 from routines_app.rules.status import RunStatus
 from routines_app.web.progress import track
 from routines_app.web.run_words import sentence_for
 from routines_app.web.transcript import transcript
-from tests.factories import NOON, make_member, make_routine, make_run, make_step
+from tests.factories import NOON, make_member, make_routine, make_run, make_step, owner_of
 
 LIVE = {"HX-Request": "true"}
 
@@ -324,10 +326,15 @@ def test_a_run_that_waits_says_its_place(browser_of_owner: Client, routine: Rout
         ({"kind": "waited", "title": "90 seconds"}, "Waiting 90 seconds."),
         ({"kind": "edited", "title": "a.md"}, "Editing a.md."),
         ({"kind": "searched", "title": "heron in ."}, "Searching for heron in"),
+        (
+            {"kind": "ran", "title": "make", "text": "<i>\x1b[1mfour"},
+            '<pre class="tail">&lt;i&gt;four',
+        ),
+        ({"kind": "check", "title": "make", "text": "a", "before": 1_200}, "1,200 characters came"),
     ],
 )
 def test_what_it_is_at_and_what_it_is_saying_show_while_it_runs(
-    browser_of_owner: Client, routine: Routine, doing: dict[str, str], shown: str
+    browser_of_owner: Client, routine: Routine, doing: dict[str, object], shown: str
 ) -> None:
     run = make_run(routine, RunStatus.RUNNING, doing=doing)
     address = f"/w/harbour/routines/brief/runs/{run.number}/"
@@ -351,6 +358,38 @@ def test_what_an_agent_did_beside_files_and_commands_is_named(
     assert "Searched heron in . 1 line" in page
     assert "Edited a.md 12" in page
     assert "Waited 90 seconds" in page
+
+
+def test_whoever_follows_a_run_to_its_end_has_read_it(
+    browser_of_owner: Client, routine: Routine, harbour: Workspace
+) -> None:
+    """The bell rings a moment after the end is shown: not for whoever has just seen it."""
+    person, other = owner_of(harbour), make_member(harbour, Role.MEMBER)
+    run = make_run(routine, RunStatus.FAIL_MODEL, at=clock.now(), turn_at=clock.now())
+    waiting = Delivery.objects.create(workspace=harbour, run=run, channel="bell")
+    live = f"/w/harbour/routines/brief/runs/{run.number}/?after=0"
+    page = browser_of_owner.get(live, headers=LIVE)
+    assert page.status_code == 286 and "The bell, at" in plain(page.content.decode())
+    assert how_many_need_someone(harbour, person) == 0
+    assert how_many_need_someone(harbour, other) == 1  # it rang for the others
+    deliver(waiting.pk)
+    waiting.refresh_from_db()
+    assert (waiting.state, waiting.tries) == ("taken", 1)
+    assert how_many_need_someone(harbour, person) == 0
+
+
+def test_what_is_still_going_on_is_read_by_nobody(
+    browser_of_owner: Client, routine: Routine, harbour: Workspace
+) -> None:
+    run = make_run(routine, RunStatus.RUNNING, at=clock.now(), turn_at=clock.now())
+    address = f"/w/harbour/routines/brief/runs/{run.number}/"
+    browser_of_owner.get(address)
+    browser_of_owner.get(f"{address}?after=0", headers=LIVE)
+    Run.objects.filter(pk=run.pk).update(status=RunStatus.FAIL_MODEL, finished_at=clock.now())
+    Notice.objects.create(workspace=harbour, routine=routine, run=run, needs_someone=True)
+    assert how_many_need_someone(harbour, owner_of(harbour)) == 1
+    browser_of_owner.get(f"{address}?after=0", headers=LIVE)
+    assert how_many_need_someone(harbour, owner_of(harbour)) == 0
 
 
 def test_what_was_refused_is_not_told_as_done(browser_of_owner: Client, routine: Routine) -> None:

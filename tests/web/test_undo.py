@@ -118,10 +118,10 @@ def test_in_the_panel_the_undo_stands_beside_the_list(
     Notice.objects.create(workspace=harbour, routine=routine, run=run, needs_someone=True)
     headers = HTMX | {"HX-Target": "bell-panel"}
     panel = browser_of_owner.post("/w/harbour/bell/read/", headers=headers).content.decode()
-    assert "Nothing needs you." in panel and "All is read." in panel
+    assert "All read. One still needs someone." in panel and "All is read." in panel
     assert 'hx-post="/w/harbour/bell/unread/"' in panel
     back = browser_of_owner.post("/w/harbour/bell/unread/", headers=headers).content.decode()
-    assert "One needs someone<" in back and 'class="new"' in back
+    assert "One unread ring needs someone<" in back and 'class="new"' in back
     assert how_many_need_someone(harbour, owner) == 1
 
 
