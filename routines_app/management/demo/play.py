@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from routines_app.agents.turn import StepKind, Usage
 from routines_app.management.demo.outcomes import Outcome
 from routines_app.management.demo.played import Played
-from routines_app.management.demo.works import Work
+from routines_app.management.demo.transcript import Work
 from routines_app.models import Step
 from routines_app.rules.status import RunStatus
 from routines_app.runner.ending import Ending
