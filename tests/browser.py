@@ -1,9 +1,11 @@
 """A real Chromium for the tests marked `browser`."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Error, Page, Playwright, sync_playwright
 
 from tests.tools import browser_program
 
@@ -16,6 +18,76 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+
+T = TypeVar("T")
+
+
+def script_errors(page: Page) -> list[str]:
+    """What the page's scripts fail with from now on, as it comes.
+
+    A browser that is slow gives up the fading from one page to the next, and says so here too.
+    """
+    errors: list[str] = []
+
+    def note(error: Error) -> None:
+        if not str(error).startswith("Transition was "):
+            errors.append(str(error))
+
+    page.on("pageerror", note)
+    return errors
+
+
+class SharedChromium:
+    """One browser for all of a process's tests, started when first asked for, in its own thread.
+
+    Playwright keeps a loop running in its thread, beside which Django refuses to query; so a test
+    that looks through this one may use Django's database before and after.
+    """
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1)
+        self._playwright: Playwright | None = None
+        self._browser: Browser | None = None
+
+    def look(self, work: Callable[[Page], T]) -> T:
+        """What `work` finds with a page of somebody who has never been here. Errors fail."""
+        return self._thread.submit(self._look, work).result()
+
+    def close(self) -> None:
+        """End the browser, if there is one."""
+        self._thread.submit(self._close).result()
+
+    def _look(self, work: Callable[[Page], T]) -> T:
+        if self._browser is None or not self._browser.is_connected():
+            self._close()
+            self._playwright = sync_playwright().start()
+            self._browser = self._playwright.chromium.launch(
+                executable_path=browser_program(), args=FLAGS
+            )
+        context = self._browser.new_context()
+        try:
+            page = context.new_page()
+            errors = script_errors(page)
+            found = work(page)
+        finally:
+            context.close()
+        assert errors == []
+        return found
+
+    def _close(self) -> None:
+        if self._browser is not None:
+            self._browser.close()
+        if self._playwright is not None:
+            self._playwright.stop()
+        self._browser = self._playwright = None
+
+
+shared = SharedChromium()
+
+
+def pytest_unconfigure() -> None:
+    shared.close()
 
 
 @pytest.fixture
@@ -38,8 +110,7 @@ def page(chromium: Browser) -> Iterator[Page]:
     """An empty page of a person who has never been here; scripts' errors fail the test."""
     context = chromium.new_context()
     page = context.new_page()
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
+    errors = script_errors(page)
     yield page
     context.close()
     assert errors == []

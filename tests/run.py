@@ -21,8 +21,6 @@ from tests.tools import missing_tools
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 OLDEST_POSTGRES = Path("/usr/lib/postgresql/15/bin")
-QUEUE_MARK = "pytest.mark.queue"
-"""Stands in each file that holds a test of the queue."""
 PACKAGES = {
     "browser": ["chromium", "fonts-liberation"],
     "redis": ["redis-server"],
@@ -44,6 +42,8 @@ PRODUCTION = {
 def main(arguments: Sequence[str]) -> int:
     """Run all; 0 when everything passed."""
     os.chdir(ROOT)
+    # Tests start Python hundreds of times; where compiled code isn't kept, each compiles all anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     install_missing()
     chosen = [word for word in arguments if word != "--checks"]
     if "--checks" in arguments:
@@ -65,9 +65,8 @@ def run_checks_and_queue(with_queue: bool) -> list[str]:
     with ThreadPoolExecutor(1) as beside:
         checking = beside.submit(lambda: list(checked(say=False)))
         print("The queue's tests on PostgreSQL 15, and the checks beside them", flush=True)
-        files = [str(p) for p in Path("tests").rglob("test_*.py") if QUEUE_MARK in p.read_text()]
         older = {**os.environ, "PG_BIN": str(OLDEST_POSTGRES)}
-        command = [*pytest_on(workers() - 1), "-m", "queue", *sorted(files)]
+        command = [*pytest_on(min(os.cpu_count() or 2, 8) - 1), "-m", "queue"]
         queue = subprocess.run(command, env=older, check=False).returncode
         failed = []
         for done in checking.result():
@@ -77,13 +76,15 @@ def run_checks_and_queue(with_queue: bool) -> list[str]:
 
 
 def workers() -> int:
-    """How many processes run tests at once."""
-    return min(os.cpu_count() or 2, 8)
+    """How many processes run tests at once: more than cores, since many wait for others."""
+    cores = os.cpu_count() or 2
+    return min(cores + cores // 2, 8)
 
 
 def pytest_on(processes: int) -> list[str]:
     """The command that runs tests in so many processes; in this one alone for fewer than two."""
-    return [sys.executable, "-m", "pytest", "-n", str(processes if processes > 1 else 0)]
+    shared = ["-n", str(processes), "--dist", "worksteal"] if processes > 1 else []
+    return [sys.executable, "-m", "pytest", *shared]
 
 
 def checks() -> list[tuple[str, list[str], dict[str, str]]]:

@@ -1,8 +1,10 @@
 """The tools for files and commands, each on the machine alone."""
 
+from collections import Counter
 from itertools import islice
 
 from foundation import clock
+from routines_app.agents.turn import ComputerRefused, NotThere
 from routines_app.agents.wording import as_text, one_line
 from routines_app.agents.workplace import (
     BadArguments,
@@ -55,8 +57,29 @@ def read_file(arguments: dict[str, object], place: Workplace) -> Done:
 def write_file(arguments: dict[str, object], place: Workplace) -> Done:
     path, text = text_of(arguments, "path"), text_of(arguments, "text", empty=True)
     data = text.encode("utf-8", errors="replace")
+    before = _before(place, path)
     place.computer.write_file(place.path(path), data)
-    return one_line(path), f"Written: {len(data):,} bytes.", {"bytes": len(data)}
+    facts = {"bytes": len(data), **_lines_moved(before, data)}
+    return one_line(path), f"Written: {len(data):,} bytes.", facts
+
+
+def _before(place: Workplace, path: str) -> bytes | None:
+    """A file as it is before it's written: empty when it isn't there, None when it's too large to
+    look at or can't be read."""
+    try:
+        return place.computer.read_file(place.path(path), MOST_READ)
+    except NotThere:
+        return b""
+    except ComputerRefused:
+        return None
+
+
+def _lines_moved(before: bytes | None, after: bytes) -> dict[str, object]:
+    """How many lines are new and how many are gone; nothing where one of them is no text."""
+    if before is None or b"\0" in before + after:
+        return {}
+    old, new = Counter(before.splitlines()), Counter(after.splitlines())
+    return {"added": (new - old).total(), "removed": (old - new).total()}
 
 
 def edit_file(arguments: dict[str, object], place: Workplace) -> Done:
@@ -79,7 +102,8 @@ def edit_file(arguments: dict[str, object], place: Workplace) -> Done:
     changed = text.replace(old, new).encode("utf-8", errors="replace")
     place.computer.write_file(place.path(path), changed)
     line = text[: text.index(old)].count("\n") + 1
-    return one_line(path), f"Replaced at line {line}.", {"bytes": len(changed), "line": line}
+    facts = {"bytes": len(changed), "line": line, **_lines_moved(data, changed)}
+    return one_line(path), f"Replaced at line {line}.", facts
 
 
 def _not_once(path: str, text: str, old: str, found: int) -> str:

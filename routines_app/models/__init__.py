@@ -2,8 +2,9 @@
 
 from routines_app.models.agent import Agent, AgentRuntime, AgentVersion, ModelKey, ModelWord
 from routines_app.models.beat import Beat
-from routines_app.models.connector import Connector, ConnectorState
+from routines_app.models.connector import AppSignIn, Connector, ConnectorState, SignInAttempt
 from routines_app.models.conversation import Conversation, ConversationTurn
+from routines_app.models.folder_change import FolderChange
 from routines_app.models.hand_change import HandChange
 from routines_app.models.notice import Delivery, Notice
 from routines_app.models.routine import OnSpan, Routine, RoutineTotals, RoutineVersion, Trigger
@@ -13,6 +14,7 @@ __all__ = [
     "Agent",
     "AgentRuntime",
     "AgentVersion",
+    "AppSignIn",
     "Beat",
     "Connector",
     "ConnectorState",
@@ -20,6 +22,7 @@ __all__ = [
     "ConversationTurn",
     "Delivery",
     "Fire",
+    "FolderChange",
     "HandChange",
     "ModelKey",
     "ModelWord",
@@ -29,6 +32,7 @@ __all__ = [
     "RoutineTotals",
     "RoutineVersion",
     "Run",
+    "SignInAttempt",
     "Step",
     "Trigger",
 ]

@@ -8,13 +8,15 @@ from machines.providers.base import (
     TooLarge,
     Unsupported,
 )
-from routines_app.agents.turn import ComputerFailed, ComputerRefused
+from routines_app.agents.turn import ComputerFailed, ComputerRefused, NotThere
 
 
 def translated(error: MachineError) -> ComputerRefused | ComputerFailed:
     """What a turn is told of it: one call was refused, or the machine failed."""
     if isinstance(error, QuotaExceeded):
         return ComputerFailed("disk", error.sentence)
-    if isinstance(error, NotFound | PathEscape | TooLarge | Unsupported):
+    if isinstance(error, NotFound):
+        return NotThere(error.sentence)
+    if isinstance(error, PathEscape | TooLarge | Unsupported):
         return ComputerRefused(error.sentence)
     return ComputerFailed("silent", error.sentence)

@@ -21,6 +21,7 @@ from routines_app.rules.status import OPEN_STATUSES, RunStatus
 from routines_app.rules.telling import should_ring
 from routines_app.runner.closing import OpenRun, hold_open, write_end
 from routines_app.runner.ending import Ending
+from routines_app.runner.keep_changes import keep_changes
 from routines_app.runner.keep_turn import keep_turn
 
 log = structlog.get_logger()
@@ -112,6 +113,8 @@ def _close(run: OpenRun | None, ending: Ending) -> bool:
     write_end(run, ending, spent, {**ending.facts, **_count(run, ending)})
     if ending.left is not None:
         keep_turn(run, ending.left)
+    if ending.changes:
+        keep_changes(run, ending.changes)
     if run.attention or should_ring(ending.status, run.notify):
         row = Run.objects.select_related("routine__workspace").get(pk=run.run_id)
         tell(row, row.routine)

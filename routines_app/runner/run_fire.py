@@ -44,9 +44,10 @@ from routines_app.runner.cut_short import (
     not_woken,
 )
 from routines_app.runner.ending import Ending, LeftBehind
+from routines_app.runner.folder import OwnFolder
 from routines_app.runner.hand_over import hand_over, note_use
 from routines_app.runner.lease import LeaseKeeper, Why, draining
-from routines_app.runner.memory import files_changed, folder_marks, read_state
+from routines_app.runner.memory import read_state
 from routines_app.runner.patience import patiently
 from routines_app.runner.steps import StoredSteps
 
@@ -79,8 +80,9 @@ def take_fire(fire_id: int) -> None:
 
 def _bring_home(claim: Claim, lease: LeaseKeeper) -> None:
     ending: Ending | None
+    folder = OwnFolder()
     try:
-        ending = _work(claim, lease)
+        ending = _work(claim, lease, folder)
     except ClaimLost:
         log.warning("claim_lost")
         return
@@ -96,11 +98,12 @@ def _bring_home(claim: Claim, lease: LeaseKeeper) -> None:
         ending = Ending(RunStatus.FAIL_PLATFORM, {"reason": reason}, ours=True)
     if ending is None:
         return
-    if not patiently(lambda: record.finish(claim, ending)):
-        log.warning("end_not_recorded", status=ending.status)
+    ended = folder.into(ending)
+    if not patiently(lambda: record.finish(claim, ended)):
+        log.warning("end_not_recorded", status=ended.status)
 
 
-def _work(claim: Claim, lease: LeaseKeeper) -> Ending:
+def _work(claim: Claim, lease: LeaseKeeper, folder: OwnFolder) -> Ending:
     lease.check()
     admitted = admit(claim)
     if admitted is None:
@@ -129,13 +132,18 @@ def _work(claim: Claim, lease: LeaseKeeper) -> Ending:
         if without is not None:
             return without
         try:
-            return _on_the_machine(claim, admitted, woken, steps, apps)
+            return _on_the_machine(claim, admitted, woken, steps, apps, folder)
         finally:
             note_apps(apps, run.workspace_id)
 
 
 def _on_the_machine(
-    claim: Claim, ready: Ready, woken: Woken, steps: StoredSteps, apps: OpenApps
+    claim: Claim,
+    ready: Ready,
+    woken: Woken,
+    steps: StoredSteps,
+    apps: OpenApps,
+    folder: OwnFolder,
 ) -> Ending:
     run, slug = ready.run, ready.run.routine.slug
     try:
@@ -158,14 +166,12 @@ def _on_the_machine(
                 return Ending(found.status, found.facts, state_after=state)
             if not patiently(lambda: record.checked(claim)):
                 raise ClaimLost
-        marks = folder_marks(woken.provider, woken.ref, run.routine.memory_folder)
+        own = run.routine.memory_folder
+        folder.look(woken.provider, woken.ref, own, state, steps.check)
         outcome, left = _turn(ready, computer, steps, state, apps)
     except (ComputerRefused, ComputerFailed) as error:
         return machine_trouble(error, has_check)
-    after = folder_marks(woken.provider, woken.ref, run.routine.memory_folder)
-    ending = _turned(
-        outcome, files_changed(marks, after), memory_left(woken.provider, woken.ref, slug), left
-    )
+    ending = _turned(outcome, memory_left(woken.provider, woken.ref, slug), left)
     return patiently(lambda: _with_its_context(run, ending))
 
 
@@ -227,12 +233,10 @@ def _turn(
     return outcome, left_by(outcome, began, request, run)
 
 
-def _turned(
-    outcome: TurnOutcome, changed: int, state_after: str | None, left: LeftBehind | None
-) -> Ending:
+def _turned(outcome: TurnOutcome, state_after: str | None, left: LeftBehind | None) -> Ending:
     return Ending(
         RunStatus(outcome.code),
-        {**outcome.facts, "files_changed": changed},
+        outcome.facts,
         headline=outcome.headline,
         body=outcome.body,
         changed=outcome.changed,

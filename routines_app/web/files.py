@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,9 +37,9 @@ from routines_app.web.access import WorkspaceRequest, in_workspace, role_too_low
 from routines_app.web.cold import about, coming
 from routines_app.web.download import as_download
 from routines_app.web.file_owner import others_here
+from routines_app.web.file_past import KeptEdition, past_of
 from routines_app.web.file_upload import upload
 from routines_app.web.machines import disk_of, machines_of
-from routines_app.web.memory import memory_diff
 from routines_app.web.state_history import Edition, history_of, next_reader, writer_of
 
 NOWHERE = (NotFound, PathEscape, Unsupported)
@@ -143,7 +143,7 @@ class FilePage:
             trouble, status = error.sentence, 503
         writer = live_writer(self.machine)
         others = others_here(self.request.membership, self.machine, self.path)
-        history = history_of(self.machine, self.path, None if writer else _comparable(found))
+        memory = history_of(self.machine, self.path, None if writer else _comparable(found))
         disk, allowed, _ = disk_of(self.machine)
         context = {
             "machine": self.machine,
@@ -159,9 +159,10 @@ class FilePage:
             "tree": tree,
             "disk": disk,
             "disk_allowed": allowed,
-            "history": history,
-            "written_by": writer_of(history, found.text) if isinstance(found, TextFile) else None,
-            "next_reader": next_reader(self.machine, self.path) if history is not None else None,
+            "history": past_of(self.machine, self.path) if memory is None else memory,
+            "is_memory": memory is not None,
+            "written_by": writer_of(memory, found.text) if isinstance(found, TextFile) else None,
+            "next_reader": None if memory is None else next_reader(self.machine, self.path),
             "writer": writer,
             "may_write": self.request.membership.may(Role.MEMBER) and others is None,
             "others": others,
@@ -173,22 +174,22 @@ class FilePage:
         return render(self.request, template or "pages/file.html", context, status=status)
 
     def show_edition(self, name: str) -> HttpResponse:
-        """What one run, or somebody by hand, changed in a state.md."""
+        """What one run changed in a file, or somebody by hand in a state.md."""
         for edition in self._editions():
             if edition.name == name:
-                lines = memory_diff(edition.before, edition.after)
-                return self.show("pages/file_edition.html", edition=edition, lines=lines)
+                return self.show("pages/file_edition.html", edition=edition, lines=edition.lines)
         raise Http404("no such edition of this file")
 
-    def _editions(self) -> list[Edition]:
-        """What runs and people did to this state.md; empty for another file."""
+    def _editions(self) -> Sequence[Edition | KeptEdition]:
+        """What runs did to this file, and people to a state.md."""
         text = None
         if live_writer(self.machine) is None:
             try:
                 text = _comparable(look(self.machine, self.path))
             except MachineError:
                 text = None  # what the runs did is known without the machine
-        return history_of(self.machine, self.path, text) or []
+        memory = history_of(self.machine, self.path, text)
+        return memory if memory is not None else past_of(self.machine, self.path) or []
 
     def _crumbs(self) -> list[tuple[str, str]]:
         """Each folder on the way as its name and its path."""
@@ -239,7 +240,7 @@ class FilePage:
     def _put_back(self, form: QueryDict) -> HttpResponse:
         """Save the text from before an edition, if the file is still as the page showed it."""
         for edition in self._editions():
-            if edition.name == form.get("edition"):
+            if edition.name == form.get("edition") and isinstance(edition, Edition):
                 form = form.copy()
                 form["content"] = edition.before
                 return self._save(form)

@@ -14,16 +14,16 @@ from routines_app.configure.models import Unusable, model_for
 from routines_app.fires import place_in_line
 from routines_app.models import AgentRuntime, Routine, Run, Step
 from routines_app.rules import zones
+from routines_app.rules.line_diff import DiffLine, memory_diff
 from routines_app.rules.said import rounded
 from routines_app.rules.schedule import next_occurrence
 from routines_app.rules.status import RunStatus, Shape
-from routines_app.rules.terminal import without_escapes
+from routines_app.rules.terminal import as_printed, without_escapes
 from routines_app.web import run_beside as beside
 from routines_app.web.access import WorkspaceRequest
 from routines_app.web.acts import ActLink
 from routines_app.web.agent_text import Made, made_of
 from routines_app.web.dates import clock_time, moment_words
-from routines_app.web.memory import DiffLine, memory_diff
 from routines_app.web.progress import meters, track
 from routines_app.web.quiet import quiet_words
 from routines_app.web.routine_memory import memory_link, read_memory
@@ -32,6 +32,7 @@ from routines_app.web.routine_rows import Typical, typical_of
 from routines_app.web.run_changed import changed_since_it_worked
 from routines_app.web.run_ending import ending_of
 from routines_app.web.run_facts import run_facts, title_words
+from routines_app.web.run_files import changed_files
 from routines_app.web.run_live import carries_on, doing_of, usual_wake, when_it_ends
 from routines_app.web.run_look import to_look_at
 from routines_app.web.run_money import ledger_of
@@ -175,6 +176,7 @@ def _ended(
         "may_run_again": may.run and not reason_holds(run),
         "closing": closing(run, run.waking_at or run.queued_at, zone),
         "made": _made(run),
+        "files": changed_files(run),
         "kept": beside.kept_files(run, steps) if shape is Shape.BLOCK else [],
         "memory": memory,
         "shows_memory": bool(memory) or shape in (Shape.DONE, Shape.QUIET),
@@ -217,7 +219,8 @@ def _allowed(act: ActLink, may: May) -> bool:
 def _made(run: Run) -> Made | None:
     """A program ends its lines where they shall end; an agent's may be wrapped."""
     lines = run.snapshot.get("runtime") == AgentRuntime.SCRIPT
-    return made_of(without_escapes(run.body), lines) if run.body.strip() else None
+    body = as_printed(run.body) if lines else without_escapes(run.body)
+    return made_of(body, lines) if body.strip() else None
 
 
 def deleted_words(routine: Routine, now: datetime, zone: str) -> str:

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from itertools import pairwise
+from typing import ClassVar
 
 from machines.models import Machine
 from machines.routine_folder import state_file_of
 from routines_app.models import HandChange, Routine, Run
+from routines_app.rules.line_diff import DiffLine, first_new_line, lines_changed, memory_diff
 from routines_app.rules.status import RunStatus, Shape
-from routines_app.web.memory import first_new_line, lines_changed
 from routines_app.web.templatetags.words import counted
 
 SHOWN = 12
@@ -31,6 +32,8 @@ class Edition:
     by_hand: bool = False
     since: bool = False
     people: tuple[str, ...] = ()  # who did it by hand, as far as that is known
+    restores: ClassVar = True
+    words: ClassVar = "Nothing. It read the file and left it as it was."
 
     @property
     def name(self) -> str:
@@ -51,6 +54,18 @@ class Edition:
     def taken(self) -> int:
         """How many lines went."""
         return self._changed[1]
+
+    @property
+    def figure(self) -> str:
+        """How many lines came and went, in few characters."""
+        parts = [f"+{self.added}"] if self.added else []
+        parts += [f"−{self.taken}"] if self.taken else []
+        return " ".join(parts) or "no change"
+
+    @property
+    def lines(self) -> list[DiffLine]:
+        """What changed, with a little of what surrounds it."""
+        return memory_diff(self.before, self.after)
 
     @property
     def came(self) -> str:

@@ -10,7 +10,7 @@ from routines_app.agents.turn import StepKind
 from routines_app.models import Run, Step
 from routines_app.rules.money import dollars, took
 from routines_app.rules.status import RunStatus
-from routines_app.rules.terminal import without_escapes
+from routines_app.rules.terminal import as_printed, without_escapes
 from routines_app.web.dates import clock_time
 from routines_app.web.templatetags.words import size
 
@@ -108,17 +108,33 @@ def _bounded(line: TranscriptLine, left: int) -> TranscriptLine:
 
 
 def at_now(run: Run, now: datetime) -> TranscriptLine | None:
-    """The step that is open while a run is live; None when none is."""
-    title = str(run.doing.get("title", ""))[:500]
+    """The step that is open while a run is live, with what it has printed; None when none is.
+
+    What is left out of it came before what is shown.
+    """
+    doing: dict[str, object] = run.doing
+    title = without_escapes(str(doing.get("title", ""))[:500])
     if not title or run.finished_at is not None:
         return None
-    label = _AT_IT.get(str(run.doing.get("kind", "")), "At it")  # type: ignore[call-overload]
+    kind = str(doing.get("kind", ""))
     began = run.waking_at or run.queued_at
     offset = _offset((now - began).total_seconds())
-    text = without_escapes(str(run.doing.get("text", "")))
-    if text:  # of the answer that is coming in
-        return TranscriptLine(0, offset, "", without_escapes(title), text, "now", False, True)
-    return TranscriptLine(0, offset, label, without_escapes(title), "", "now", True, False)
+    text = without_escapes(str(doing.get("text", "")))
+    if text and kind == StepKind.SAID:  # of the answer that is coming in
+        return TranscriptLine(0, offset, "", title, text, "now", False, True)
+    label = _AT_IT.get(kind, "At it")  # type: ignore[call-overload]
+    before = doing.get("before")
+    return TranscriptLine(
+        number=0,
+        offset=offset,
+        label=label,
+        title=title,
+        content=text,
+        note="now",
+        mute=not text,
+        open=bool(text),
+        left_out=before if isinstance(before, int) else 0,
+    )
 
 
 def closing(run: Run, began: datetime, zone: str) -> TranscriptLine | None:
@@ -165,7 +181,7 @@ def _line(step: Step, began: datetime, by_cost: bool, all_open: bool) -> Transcr
         offset=_offset((step.at - began).total_seconds()),
         label="" if said else _label(step, unknown),
         title=without_escapes(_title(step)),
-        content=without_escapes((step.content or step.title) if said else step.content),
+        content=_content(step, said),
         note="outcome not known" if unknown else _figure(step, by_cost and not said),
         mute=unknown or _beside_the_work(step),
         open=step.kind == StepKind.CHECK
@@ -174,6 +190,12 @@ def _line(step: Step, began: datetime, by_cost: bool, all_open: bool) -> Transcr
         or bool(step.facts.get("refused"))
         or (all_open and step.kind == StepKind.RAN),
     )
+
+
+def _content(step: Step, said: bool) -> str:
+    if step.kind in (StepKind.RAN, StepKind.CHECK):
+        return as_printed(step.content)
+    return without_escapes((step.content or step.title) if said else step.content)
 
 
 def _beside_the_work(step: Step) -> bool:
@@ -227,7 +249,7 @@ def _note(step: Step) -> str:
     if step.kind == StepKind.CHECK:
         parts.append(dollars(step.cost))
     elif step.kind in (StepKind.WROTE, StepKind.EDITED) and isinstance(facts.get("bytes"), int):
-        parts.append(size(cast(int, facts["bytes"])))
+        parts.append(_lines_moved(facts) or size(cast(int, facts["bytes"])))
     elif step.kind == StepKind.FINISHED and "changed" in facts:
         parts.append("something changed" if facts["changed"] else "nothing changed")
     elif isinstance(lines, int):
@@ -237,6 +259,18 @@ def _note(step: Step) -> str:
     if interrupted:
         parts.append("stopped")
     return " · ".join(parts)
+
+
+def _lines_moved(facts: dict[str, object]) -> str:
+    """What a file has gained and lost: "+2 −1 lines"; empty where that isn't known or is nothing.
+
+    >>> _lines_moved({"added": 18, "removed": 0}), _lines_moved({"added": 0, "removed": 1})
+    ('+18 lines', '−1 line')
+    """
+    added, removed = facts.get("added"), facts.get("removed")
+    signed = [f"{sign}{n:,}" for sign, n in (("+", added), ("−", removed)) if n]
+    word = "line" if len(signed) == 1 and 1 in (added, removed) else "lines"
+    return f"{' '.join(signed)} {word}" if signed else ""
 
 
 def _offset(seconds: float) -> str:

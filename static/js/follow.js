@@ -7,7 +7,10 @@ const KEY = "routines.aloud";
 
 const page = () => document.querySelector("#run-page");
 const lines = () => document.querySelectorAll("#steps > li");
-const atEnd = () => window.innerHeight + window.scrollY >= document.body.scrollHeight - 160;
+const atEnd = () => {
+  const log = document.querySelector(".log")?.getBoundingClientRect();
+  return !log || log.bottom <= window.innerHeight + 160;
+};
 
 let following = true;
 let unseen = 0;
@@ -49,15 +52,21 @@ window.addEventListener("scroll", () => {
   show();
 }, { passive: true });
 
+const end = () => document.querySelector("#at-now > .step") ?? [...lines()].pop();
+const endIsSeen = () => end()?.getBoundingClientRect().bottom <= window.innerHeight;
+let endWasSeen = false;
+
+// The step that is open grows too: with the text that comes in, or what its command prints. It's
+// followed once it is in view: nobody is led away from what they opened the page on.
 function grown() {
   const all = lines();
   const added = all.length - before;
   before = all.length;
-  if (added <= 0 || !page()?.hasAttribute("data-live")) return;
+  if (!page()?.hasAttribute("data-live")) return;
   if (!following) {
-    unseen += added;
-  } else if (all.length > 6) {
-    all[all.length - 1].scrollIntoView({ block: "nearest" });
+    unseen += Math.max(added, 0);
+  } else if (endWasSeen || (added > 0 && all.length > 6)) {
+    if (!endIsSeen()) end()?.scrollIntoView({ block: "end" });
   }
   show();
 }
@@ -108,6 +117,7 @@ document.addEventListener("htmx:beforeRequest", (event) => {
 // The end replaces the page: whoever had the focus in it is led to how it ended.
 let inside = false;
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  endWasSeen = endIsSeen();
   inside = detail.target === page() && page().contains(document.activeElement);
 });
 

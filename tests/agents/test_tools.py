@@ -75,12 +75,32 @@ def test_a_tool_that_isnt_offered_does_nothing(tmp_path: Path, provider: str) ->
     assert outcome.code == "done_changed"
 
 
+@pytest.mark.parametrize(
+    ("before", "text", "moved"),
+    [
+        (None, "one\ntwo\n", {"added": 2, "removed": 0}),
+        (b"one\ntwo\n", "two\nthree\nfour", {"added": 2, "removed": 1}),
+        (b"one\n", "one\n", {"added": 0, "removed": 0}),
+        (b"\x00\x01", "one\n", {}),
+        (b"x" * 200_001, "one\n", {}),
+    ],
+)
+def test_a_file_that_is_written_says_how_many_lines_it_gained_and_lost(
+    tmp_path: Path, folder: Path, before: bytes | None, text: str, moved: dict[str, int]
+) -> None:
+    if before is not None:
+        (folder / "a.md").write_bytes(before)
+    result = use(tmp_path, "write_file", path="a.md", text=text)
+    assert (folder / "a.md").read_text() == text
+    assert result.step.facts == {"bytes": len(text)} | moved
+
+
 def test_an_edit_replaces_the_one_place(tmp_path: Path, folder: Path) -> None:
     (folder / "a.md").write_text("one\ntwo é\nthree\n")
     result = use(tmp_path, "edit_file", path="a.md", old="two é\n", new="2\n")
     assert (folder / "a.md").read_text() == "one\n2\nthree\n"
     assert (result.step.kind, result.step.title) == (StepKind.EDITED, "a.md")
-    assert result.step.facts == {"bytes": 12, "line": 2}
+    assert result.step.facts == {"bytes": 12, "line": 2, "added": 1, "removed": 1}
     assert result.effect
     assert use(tmp_path, "edit_file", path="a.md", old="2\n", new="").effect
     assert (folder / "a.md").read_text() == "one\nthree\n"
@@ -219,12 +239,12 @@ def test_a_wait_is_a_step_of_a_turn_and_stop_ends_it(tmp_path: Path) -> None:
         return bool(pressed) and time.monotonic() > pressed[0] + 0.2
 
     steps = KeptSteps(stop=stop)
-    with FakeProvider([call("schedule", seconds=20)]) as fake:
+    with FakeProvider([call("schedule", seconds=5)]) as fake:
         wanted = request(model=choice_of(fake, "anthropic"))
         with pytest.raises(TurnInterrupted):
             ModelRuntime().take_turn(wanted, FolderComputer(tmp_path), steps)
     assert time.monotonic() - pressed[0] < 1.5
-    assert steps.begun[-1] == (StepKind.WAITED, "20 seconds")
+    assert steps.begun[-1] == (StepKind.WAITED, "5 seconds")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from tests.database import FOLDER
 from tests.running_app import ROOT
 from tests.tools import free_environment
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.long]
 
 
 def chaos(*words: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import monotonic
 
-from routines_app.agents.turn import CommandResult, ComputerRefused, FileEntry
+from routines_app.agents.turn import CommandResult, ComputerRefused, FileEntry, NotThere
 
 
 class FolderComputer:
@@ -89,7 +89,7 @@ class FolderComputer:
     def read_file(self, path: str, max_bytes: int = 1_000_000) -> bytes:
         found = self._inside(path)
         if not found.is_file():
-            raise ComputerRefused(f"There is no file {path}.")
+            raise NotThere(f"There is no file {path}.")
         if found.stat().st_size > max_bytes:
             raise ComputerRefused(f"{path} is larger than {max_bytes:,} bytes.")
         return found.read_bytes()
@@ -102,7 +102,7 @@ class FolderComputer:
     def list_files(self, path: str) -> Iterator[FileEntry]:
         found = self._inside(path)
         if not found.is_dir():
-            raise ComputerRefused(f"There is no folder {path}.")
+            raise NotThere(f"There is no folder {path}.")
         for each in sorted(found.iterdir()):
             stat = each.lstat()
             kind = "folder" if each.is_dir() else "file"

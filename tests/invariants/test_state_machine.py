@@ -309,6 +309,7 @@ def _empty() -> None:
         cursor.execute(f"TRUNCATE {tables} CASCADE")
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_the_invariants_hold_after_every_step() -> None:
     with tempfile.TemporaryDirectory() as folder:

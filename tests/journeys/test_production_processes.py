@@ -18,7 +18,7 @@ from tests.run import PRODUCTION
 from tests.running_app import ROOT
 from tests.tools import Redis, free_environment, free_port, wait_until
 
-pytestmark = pytest.mark.redis
+pytestmark = [pytest.mark.redis, pytest.mark.long]
 
 
 @contextmanager

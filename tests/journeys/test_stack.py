@@ -43,6 +43,7 @@ def is_there(pid: int) -> bool:
 
 
 @pytest.mark.redis
+@pytest.mark.long
 def test_it_serves_mends_itself_and_stops_in_order(stack: Product) -> None:
     stack.start()
     assert f"Routines runs at http://localhost:{stack.port}" in stack.said
@@ -77,6 +78,7 @@ def test_it_serves_mends_itself_and_stops_in_order(stack: Product) -> None:
 
 
 @pytest.mark.redis
+@pytest.mark.long
 def test_killed_itself_it_leaves_no_process_behind(stack: Product) -> None:
     give_database(stack.var)
     stack.start()

@@ -91,6 +91,7 @@ def test_stop_ends_a_turn_within_two_seconds(
     assert took < 2.0
     assert run.doing == {}
     assert run.steps.filter(kind="wrote", title="made.md").exists()
+    assert run.folder_changes.get(path="made.md").diff.startswith("@@ -0,0 +1,1 @@\n+made")
     assert fake.meter.billed <= run.spent
     assert "finish" not in [step.kind for step in run.steps.all()]
 

@@ -2,7 +2,6 @@
 
 import mimetypes
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -10,10 +9,9 @@ from threading import Thread
 from typing import TypeVar
 
 import django_htmx
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
-from tests.browser import FLAGS
-from tests.tools import browser_program
+from tests.browser import shared
 from tests.web.every_page import Rendered
 
 STATIC = (Path("static"), Path(django_htmx.__file__).parent / "static")
@@ -21,25 +19,9 @@ T = TypeVar("T")
 
 
 def in_browser(pages: Sequence[Rendered], look: Callable[[Page, str], T]) -> T:
-    """What `look` finds in a new browser, given where the pages are served. Scripts' errors fail.
-
-    It works in a thread of its own, so that a test may use Django's database before and after:
-    Playwright keeps a loop running in its thread, beside which Django refuses to query.
-    """
-    with served(pages) as site, ThreadPoolExecutor(1) as thread:
-        return thread.submit(_look, look, site).result()
-
-
-def _look(look: Callable[[Page, str], T], site: str) -> T:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=browser_program(), args=FLAGS)
-        page = browser.new_page()
-        errors: list[str] = []
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        found = look(page, site)
-        browser.close()
-    assert errors == []
-    return found
+    """What `look` finds in a browser that is new here, given where the pages are served."""
+    with served(pages) as site:
+        return shared.look(lambda page: look(page, site))
 
 
 @contextmanager

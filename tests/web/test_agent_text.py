@@ -5,8 +5,8 @@ import re
 import pytest
 
 from foundation.clock import monotonic
+from routines_app.rules.line_diff import SHOWN, DiffLine, lines_changed, memory_diff
 from routines_app.web.agent_text import MOST_HTML, agent_html, made_of
-from routines_app.web.memory import SHOWN, DiffLine, lines_changed, memory_diff
 
 PAYLOADS = [
     "<script>alert(1)</script>",

@@ -30,6 +30,7 @@ def test_every_address_is_a_page_an_act_or_has_a_reason() -> None:
     assert set(entries) - EVERY_NAME == set(), "these are gone from the URL conf"
 
 
+@pytest.mark.long
 @pytest.mark.browser
 @pytest.mark.django_db
 def test_every_page_is_whole_accessible_and_fits_a_phone() -> None:
@@ -62,12 +63,12 @@ def _is_whole(shown: Rendered) -> None:
 def _flaws(page: Page, site: str, pages: list[Rendered]) -> list[str]:
     """Breaches of WCAG in light and dark, of the page's own policy, and sideways scroll."""
     found: list[str] = []
+    page.add_init_script(AXE_SCRIPT)
     page.on("console", lambda said: "Content Security" in said.text and found.append(said.text))
     for shown in pages:
         page.set_viewport_size({"width": 1280, "height": 800})
         page.emulate_media(color_scheme="light", reduced_motion="reduce")
         page.goto(site + shown.path)
-        page.evaluate(AXE_SCRIPT)
         found += _violations(page, RULES, f"{shown.path} in light")
         page.emulate_media(color_scheme="dark")
         found += _violations(page, COLOURS, f"{shown.path} in dark")

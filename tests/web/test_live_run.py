@@ -27,6 +27,10 @@ INSERT INTO routines_app_step (run_id, number, kind, title, content, cost, secon
 SELECT r.id, n, 'said', 'Thought', 'Thought number ' || n, 0, 0, '{}', now()
 FROM routines_app_run r, generate_series(%s::int, %s::int) n
 """
+PRINT = """
+UPDATE routines_app_run SET doing = jsonb_build_object(
+    'kind', 'ran', 'title', 'make', 'before', 4711, 'text', %s::text)
+"""
 END = """
 UPDATE routines_app_run SET status = 'done_changed', headline = 'All is counted',
     finished_at = now();
@@ -82,6 +86,16 @@ def test_a_run_is_followed_to_its_end_through_what_goes_wrong(
     page.get_by_role("button", name="3 new lines").click()
     expect(page.locator("#step-15")).to_be_in_viewport()
     expect(page.locator(".newlines")).to_have_count(0)
+
+    # what a command prints is followed as it grows
+    sql(PRINT, "line 1\nline 2")
+    tail = page.locator("#at-now .tail")
+    expect(tail).to_have_text("line 1\nline 2")
+    expect(page.locator("#at-now")).to_contain_text("4,711 characters came before")
+    sql(PRINT, "\n".join(f"line {number}" for number in range(3, 21)))
+    expect(tail).to_contain_text("line 20")
+    page.wait_for_function("document.querySelector('.tail').getBoundingClientRect().bottom < 500")
+    expect(follow).to_have_text("Following live")
 
     # aloud only by choice, and the choice is kept
     steps = page.locator("#steps")

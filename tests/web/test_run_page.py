@@ -326,10 +326,15 @@ def test_a_run_that_waits_says_its_place(browser_of_owner: Client, routine: Rout
         ({"kind": "waited", "title": "90 seconds"}, "Waiting 90 seconds."),
         ({"kind": "edited", "title": "a.md"}, "Editing a.md."),
         ({"kind": "searched", "title": "heron in ."}, "Searching for heron in"),
+        (
+            {"kind": "ran", "title": "make", "text": "<i>\x1b[1mfour"},
+            '<pre class="tail">&lt;i&gt;four',
+        ),
+        ({"kind": "check", "title": "make", "text": "a", "before": 1_200}, "1,200 characters came"),
     ],
 )
 def test_what_it_is_at_and_what_it_is_saying_show_while_it_runs(
-    browser_of_owner: Client, routine: Routine, doing: dict[str, str], shown: str
+    browser_of_owner: Client, routine: Routine, doing: dict[str, object], shown: str
 ) -> None:
     run = make_run(routine, RunStatus.RUNNING, doing=doing)
     address = f"/w/harbour/routines/brief/runs/{run.number}/"

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from machines.access import provider_for
 from machines.lifecycle import MachineState
 from machines.models import AwakeSpan, Machine
-from machines.routine_folder import ensure_folder, state_file_of
+from machines.routine_folder import ensure_folder, folder_of, state_file_of
 from routines_app.admission.machine_care import archive_machine
 from routines_app.management.demo.at_work import Untold
 from routines_app.management.demo.cast import ATTIC, DESK
@@ -13,6 +13,7 @@ from routines_app.management.demo.story import Story
 from routines_app.models import Run
 
 IDLE = timedelta(minutes=10)
+LARGE = 1_000_000  # bytes; larger files are told of, not made
 
 FILES = {
     "~/inbox/readme.md": "Put new.csv here. The desk’s routine files it twice an hour.\n",
@@ -32,6 +33,10 @@ def furnish_disks(story: Story) -> None:
         ensure_folder(provider, ref, played.routine.slug)
         if played.memory:
             provider.write_file(ref, state_file_of(played.routine.slug), played.memory.encode())
+        for path, content in played.folder.items():
+            data = bytes(content) if isinstance(content, int) else content.encode()
+            if len(data) < LARGE:
+                provider.write_file(ref, f"{folder_of(played.routine.slug)}/{path}", data)
     provider, ref = provider_for(story.machines[DESK])
     for path, text in FILES.items():
         provider.write_file(ref, path, text.encode())

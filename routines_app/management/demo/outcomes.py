@@ -9,6 +9,7 @@ from typing import Any
 from routines_app.agents.turn import StepKind
 from routines_app.management.demo import cast, transcript, works
 from routines_app.management.demo.cast import Part
+from routines_app.management.demo.papers import File, page
 from routines_app.management.demo.transcript import Line, Work
 from routines_app.rules.status import RunStatus
 
@@ -70,10 +71,7 @@ def usual(part: Part, rng: Random, work: Work, due: datetime) -> Outcome:
         work, seconds = works.quiet(rng, due), seconds * 0.4
     status = RunStatus.DONE_CHANGED if work.changed else RunStatus.DONE_UNCHANGED
     check_ended = Check(0, work.check_output, rng.uniform(0.1, 1.2)) if part.check else None
-    return Outcome(
-        status, {"files_changed": work.files}, lag=lag, wake=wake, check=check_ended,
-        seconds=seconds, work=work,
-    )  # fmt: skip
+    return Outcome(status, lag=lag, wake=wake, check=check_ended, seconds=seconds, work=work)
 
 
 def special(part: Part, place: int, work: Work) -> Outcome | None:
@@ -89,7 +87,7 @@ def special(part: Part, place: int, work: Work) -> Outcome | None:
     lines = work.lines[:3]
     if found.status is RunStatus.FAIL_RESTART:
         lines += (transcript.wrote_perhaps("state.md"),)
-    cut = Work(lines, body="", remember="", files=0)
+    cut = Work(lines)
     return replace(found, work=cut, check=check)
 
 
@@ -119,7 +117,7 @@ _ATTACHMENT = Work(
         transcript.read("mail/4711/annual-report.pdf", 9_840, read=102_000, written=260),
     ),
     body="Read so far: 22 messages, none of which needs an answer today.\n",
-    files=1,
+    files=(File("draft.md", page("Read so far", 6, ["Nothing that needs an answer today."])),),
 )
 _NO_ANSWER = Work(
     (
@@ -128,7 +126,6 @@ _NO_ANSWER = Work(
         Line(_NOTE, "The model didn’t answer. Trying again in 8 seconds.", seconds=25),
         Line(_NOTE, "The model didn’t answer after three tries.", seconds=30),
     ),
-    files=0,
 )
 _CRAWLED = "GET /\n302 to /sign-in\n0 pages"
 _SIGN_IN = Work(
@@ -139,7 +136,6 @@ _SIGN_IN = Work(
             "Each page leads to a sign-in, so there is nothing to crawl.", read=4700, written=90
         ),
     ),
-    files=0,
 )
 _SIGN_IN_REASON = {"reason": "the site asks for a sign-in before it shows a page"}
 _FULL = Work(
@@ -151,7 +147,6 @@ _FULL = Work(
             2,
         ),
     ),
-    files=0,
 )
 _CHECK = cast.RESERVATIONS.check
 _S = RunStatus
@@ -221,8 +216,8 @@ _SPECIAL: dict[str, dict[int, Outcome]] = {
            for place in range(5)},
         20: _refusal(_S.SKIP_AUTO_OFF, {}, at_the_door=True, later=(Act("on", 14_000, False),)),
         **{place: Outcome(_S.FAIL_MODEL, {"variant": "said no", "reason":
-           "the account behind this key has no credit"}, seconds=6, work=Work(_NO_ANSWER.lines[:1],
-           files=0)) for place in range(21, 26)},
+           "the account behind this key has no credit"}, seconds=6, work=Work(_NO_ANSWER.lines[:1]))
+           for place in range(21, 26)},
     },
 }  # fmt: skip
 

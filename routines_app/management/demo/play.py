@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from routines_app.agents.turn import StepKind, Usage
 from routines_app.management.demo.outcomes import Outcome
+from routines_app.management.demo.papers import left_by, memory_change
 from routines_app.management.demo.played import Played
 from routines_app.management.demo.transcript import Work
 from routines_app.models import Step
@@ -88,14 +89,19 @@ def _turn_steps(work: Work, at: Course) -> list[Step]:
 
 
 def ending_of(played: Played, outcome: Outcome, ended: datetime) -> Ending:
-    """What the run's row is to say; the routine's memory takes what the turn noted."""
+    """What the run's row is to say; the routine's memory and folder take what the turn left."""
     work, facts, status = outcome.work, dict(outcome.facts), outcome.status
     if status is RunStatus.DONE_UNCHANGED and played.completed_at is not None:
         facts["since"] = played.completed_at.isoformat()
+    memory = played.memory
     if status.completed:
         played.completed_at = ended
         played.remember(work.remember)
     lines = work.lines if takes_a_turn(outcome) else ()
+    changes = left_by(work.files, played.folder) if lines else []
+    changes += memory_change(memory, played.memory)
+    if lines:
+        facts["files_changed"] = len(changes) + work.more
     return Ending(
         status,
         facts,
@@ -109,5 +115,6 @@ def ending_of(played: Played, outcome: Outcome, ended: datetime) -> Ending:
             requests=sum(line.read > 0 for line in lines),
         ),
         state_after=played.memory,
+        changes=tuple(changes),
         ours=outcome.ours,
     )

@@ -6,6 +6,7 @@ from random import Random
 
 from routines_app.management.demo.cast import Part
 from routines_app.management.demo.outcomes import Outcome
+from routines_app.management.demo.papers import Folder
 from routines_app.models import Routine
 
 MEMORY_LINES = 7
@@ -23,7 +24,8 @@ class Quiet:
 
 @dataclass
 class Played:
-    """`routine` is its row as it was made; `memory` its state.md; `completed_at` when a turn last
+    """`routine` is its row as it was made; `memory` its state.md; `folder` its other files;
+    `completed_at` when a turn last
     came to its own end; `due` each occurrence; `quiet` the runs that aren't written yet."""
 
     part: Part
@@ -31,6 +33,7 @@ class Played:
     rng: Random
     due: list[datetime] = field(default_factory=list)
     memory: str = ""
+    folder: Folder = field(default_factory=dict)
     remembered: list[str] = field(default_factory=list)
     completed_at: datetime | None = None
     quiet: list[Quiet] = field(default_factory=list)

@@ -241,7 +241,7 @@ class Story:
             key = uuid.UUID(int=played.rng.getrandbits(128)).hex
             run = run_it_now(routine, self.person(guest), key)
             if ending.begins and not ending.work.lines:
-                ending = replace(ending, work=Work(work.lines[:3], files=0))
+                ending = replace(ending, work=Work(work.lines[:3]))
             play(self, played, run.fire_id, run.pk, when, when, ending)
 
         self.plan(when, happen)

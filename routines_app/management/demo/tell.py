@@ -67,7 +67,7 @@ def _by_people(story: Story) -> None:
         "reason": f"{cast.ATTIC} is in cold storage. Restore it first.",
     }
     stopped = {"person": str(story.colleague)}
-    half = Work(works.donations(Random(SEED), now).lines[:3], files=0)
+    half = Work(works.donations(Random(SEED), now).lines[:3])
     for when, who, outcome in (
         (story.at(38, 11, 5), True, None),
         (story.at(27, 15, 40), False, None),

@@ -6,6 +6,7 @@ from datetime import datetime
 from random import Random
 
 from routines_app.agents.turn import StepKind
+from routines_app.management.demo.papers import File
 
 READ_PRICE, WRITTEN_PRICE = 3_000_000, 15_000_000  # micro-dollars a million tokens
 
@@ -33,15 +34,17 @@ class Line:
 
 @dataclass(frozen=True)
 class Work:
-    """One turn that came to its own end. `remember` is a line for state.md, "" for none."""
+    """One turn that came to its own end. `remember` is a line for state.md, "" for none; `more`
+    files changed beside those named."""
 
     lines: tuple[Line, ...]
     headline: str = ""
     body: str = ""
     changed: bool = True
     remember: str = ""
-    files: int = 1
+    files: tuple[File, ...] = ()
     check_output: str = ""
+    more: int = 0
 
 
 Recipe = Callable[[Random, datetime], Work]

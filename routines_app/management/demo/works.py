@@ -1,9 +1,11 @@
 """What the agents of the demo did in each run: transcripts, results and what was remembered."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from random import Random
 
+from routines_app.management.demo.papers import File, page
 from routines_app.management.demo.transcript import Work, finished, ran, read, said, wrote
+from routines_app.runner.folder import KEPT
 
 
 def _number(rng: Random, low: int, high: int) -> int:
@@ -17,7 +19,7 @@ def quiet(rng: Random, due: datetime) -> Work:
         ran("ls -l --time-style=+%F inbox", "total 0", 0.4, read=4300, written=70),
         finished("nothing changed", False, read=4500, written=40),
     )
-    return Work(lines, changed=False, files=0)
+    return Work(lines, changed=False)
 
 
 def reservations(rng: Random, due: datetime) -> Work:
@@ -41,15 +43,13 @@ def reservations(rng: Random, due: datetime) -> Work:
         f"**{count} requests**, oldest first.\n\n- {count - out} on the shelf: slips are in "
         f"`slips/`\n- {out} out on loan: put in the queue\n"
     )
-    return Work(
-        lines,
-        headline,
-        body,
-        True,
-        f"last request filed: {due:%d %b %H:%M}, {count} slips",
-        2,
-        rows,
+    slip = page(f"Slips of {due:%d %B, %H:%M}", 4 * count, rows.split("\n"))
+    files = (
+        File(f"slips/{due:%Y-%m-%d-%H%M}.md", slip),
+        File("done/new.csv", f"title,card\n{rows}\n"),
     )
+    remember = f"last request filed: {due:%d %b %H:%M}, {count} slips"
+    return Work(lines, headline, body, True, remember, files, rows)
 
 
 _TOPICS = (
@@ -68,6 +68,7 @@ def briefing(rng: Random, due: datetime) -> Work:
     mails = _number(rng, 6, 31)
     first, second = rng.sample(_TOPICS, 2)
     headline = f"{mails} messages read; {first}"
+    length = _number(rng, 18, 30)
     lines = (
         read("state.md", 11, read=4200, written=120),
         ran("python3 tools/mail.py --since last", f"{mails} messages", 4.0, read=5100, written=240),
@@ -81,7 +82,7 @@ def briefing(rng: Random, due: datetime) -> Work:
             for n in range(3)
         ),
         said(f"Most of it is routine. Two need somebody: {first}, and {second}."),
-        wrote("briefing.md", _number(rng, 18, 30), read=11_800, written=940),
+        wrote("briefing.md", length, read=11_800, written=940),
         finished(headline, read=12_400, written=160),
     )
     body = (
@@ -90,7 +91,9 @@ def briefing(rng: Random, due: datetime) -> Work:
         f"## The rest\n\n{mails - 2} messages: renewals, thanks and two lost umbrellas. "
         "None needs an answer today.\n"
     )
-    return Work(lines, headline, body, True, f"{due:%d %b}: {first}")
+    said_there = [upper(first), upper(second), *(upper(topic) for topic in _TOPICS)]
+    files = (File("briefing.md", page(f"Briefing of {due:%d %B}", length, said_there)),)
+    return Work(lines, headline, body, True, f"{due:%d %b}: {first}", files)
 
 
 def upper(words: str) -> str:
@@ -107,7 +110,12 @@ def backup(rng: Random, due: datetime) -> Work:
         f"older than 30 days removed: 1\nreport: {headline}\n"
     )
     lines = (ran("bash script.sh", output, 9.0), finished(headline))
-    return Work(lines, headline, output, True, f"last good copy: {due:%d %b}, {count:,} records", 2)
+    files = (
+        File(f"catalogue-{due:%Y%m%d}.sql.zst", size=40_000 + count % 997),
+        File(f"catalogue-{due - timedelta(days=30):%Y%m%d}.sql.zst"),
+    )
+    remember = f"last good copy: {due:%d %b}, {count:,} records"
+    return Work(lines, headline, output, True, remember, files)
 
 
 def temperatures(rng: Random, due: datetime) -> Work:
@@ -121,8 +129,10 @@ def temperatures(rng: Random, due: datetime) -> Work:
     if rng.random() < 0.7:
         steady = "within half a degree of the last hour\nnothing changed\n"
         lines = (ran("bash script.sh", steady, 0.8), finished("nothing changed", False))
-        return Work(lines, changed=False, files=0)
-    return Work((ran("bash script.sh", output, 0.8), finished(headline)), headline, output)
+        return Work(lines, changed=False)
+    files = (File("readings.csv", adds=f"{due:%Y-%m-%d %H:%M},{warm:.1f},{warm - 2.1:.1f}"),)
+    lines = (ran("bash script.sh", output, 0.8), finished(headline))
+    return Work(lines, headline, output, files=files)
 
 
 def figures(rng: Random, due: datetime) -> Work:
@@ -150,7 +160,13 @@ def figures(rng: Random, due: datetime) -> Work:
         f"| | this week |\n| --- | --- |\n| loans | {loans:,} |\n| visits | {visits:,} |\n\n"
         f"{upper(more)}. The chart is in `figures.png`.\n"
     )
-    return Work(lines, headline, body, True, f"{due:%d %b}: {loans:,} loans, {visits:,} visits", 3)
+    rows = [f"loans: {loans:,}", f"visits: {visits:,}", f"{more}", "no row is left out"]
+    files = (
+        File("figures.md", page(f"The week to {due:%d %B}", 26, rows)),
+        File("figures.png", size=18_000 + loans),
+    )
+    remember = f"{due:%d %b}: {loans:,} loans, {visits:,} visits"
+    return Work(lines, headline, body, True, remember, files)
 
 
 def opening(rng: Random, due: datetime) -> Work:
@@ -181,7 +197,9 @@ def links(rng: Random, due: datetime) -> Work:
         finished(headline, read=6800, written=110),
     )
     body = f"{pages} pages were read. {headline}; each is in `broken.md` with the page it is on.\n"
-    return Work(lines, headline, body, True, f"{due:%d %b}: {broken} broken")
+    rows = [f"/pages/{_number(rng, 10, 99)}: 404" for _ in range(broken + 2)]
+    files = (File("broken.md", page(f"Broken links, {due:%d %B}", broken + 4, rows)),)
+    return Work(lines, headline, body, True, f"{due:%d %b}: {broken} broken", files)
 
 
 def interlibrary(rng: Random, due: datetime) -> Work:
@@ -194,8 +212,10 @@ def interlibrary(rng: Random, due: datetime) -> Work:
         wrote(f"answers/{due:%Y-%m-%d-%H}.md", 6 * count, read=5600, written=460),
         finished(headline, read=6200, written=120),
     )
+    answer = page(f"Answers of {due:%d %B}", 6 * count, ["We have it, and it can be lent."])
+    files = (File(f"answers/{due:%Y-%m-%d-%H}.md", answer),)
     return Work(lines, headline, f"{headline}. None is more than a day old.\n", True,
-                f"last answered: {due:%d %b %H:%M}", 1, f"{count} new")  # fmt: skip
+                f"last answered: {due:%d %b %H:%M}", files, f"{count} new")  # fmt: skip
 
 
 def accounts(rng: Random, due: datetime) -> Work:
@@ -209,9 +229,10 @@ def accounts(rng: Random, due: datetime) -> Work:
         wrote("accounts/closing.md", 34, read=13_800, written=1_050),
         finished(headline, read=14_600, written=180),
     )
-    return Work(
-        lines, headline, f"**£{total:,}** in all.\n", True, f"closed {due:%b} at £{total:,}", 2
-    )
+    rows = [f"in all: £{total:,}", "rent and heating: as planned", "books: a little under"]
+    files = (File("accounts/closing.md", page(f"{due:%B}", 34, rows)),)
+    remember = f"closed {due:%b} at £{total:,}"
+    return Work(lines, headline, f"**£{total:,}** in all.\n", True, remember, files)
 
 
 def donations(rng: Random, due: datetime) -> Work:
@@ -228,8 +249,10 @@ def donations(rng: Random, due: datetime) -> Work:
         wrote("boxes/sorted.md", count + 6, read=10_400, written=1_400),
         finished(headline, read=11_600, written=130),
     )
+    rows = [f"box {_number(rng, 10, 99)}: {where}" for where in ("shelf", "sale", "sale", "sale")]
+    files = (File("boxes/sorted.md", page(f"A box of {count}", count + 6, rows)),)
     return Work(lines, headline, f"- shelves: {count // 4}\n- sale: {count - count // 4}\n", True,
-                f"{due:%d %b}: a box of {count}")  # fmt: skip
+                f"{due:%d %b}: a box of {count}", files)  # fmt: skip
 
 
 def letter(rng: Random, due: datetime) -> Work:
@@ -243,7 +266,9 @@ def letter(rng: Random, due: datetime) -> Work:
         finished(headline, read=9900, written=120),
     )
     body = "The reading group and the map evening have no date yet; both are marked in the draft.\n"
-    return Work(lines, headline, body, True, f"{due:%b}: drafted, {words} words")
+    rows = ["The reading group: no date yet", "The map evening: no date yet", "New on the shelves"]
+    files = (File("letter.md", page(f"Letter of {due:%B}", 22, rows)),)
+    return Work(lines, headline, body, True, f"{due:%b}: drafted, {words} words", files)
 
 
 def bills(rng: Random, due: datetime) -> Work:
@@ -256,15 +281,21 @@ def bills(rng: Random, due: datetime) -> Work:
         wrote("accounts/bills.md", 14, read=6900, written=520),
         finished(headline, read=7300, written=110),
     )
-    return Work(lines, headline, f"{headline}.\n", True, f"{due:%b}: heating £{more} over")
+    rows = [f"heating: £{more} over", "water: as planned", "paper: as planned"]
+    files = (File("accounts/bills.md", page(f"Bills of {due:%B}", 14, rows)),)
+    return Work(lines, headline, f"{headline}.\n", True, f"{due:%b}: heating £{more} over", files)
 
 
 def index(rng: Random, due: datetime) -> Work:
     """A script that was needed once."""
     headline = "1,204 sheets moved, none left behind"
-    output = f"maps/: 1204\nmaps-by-sheet/: 1204\nleft: 0\nreport: {headline}\n"
+    output = f"maps/: 1204\nby-sheet/: 1204\nleft: 0\nreport: {headline}\n"
     lines = (ran("bash script.sh", output, 30.0), finished(headline))
-    return Work(lines, headline, output, True, "moved; nothing is left to do", 1_204)
+    # of a move each sheet is gone from where it was and new where it is; the first are kept
+    kept = KEPT - 1
+    files = tuple(File(f"by-sheet/{n:04}.tif", size=1_204_000 + 37 * n) for n in range(1, kept + 1))
+    remember = "moved; nothing is left to do"
+    return Work(lines, headline, output, True, remember, files, more=2 * 1_204 - kept)
 
 
 def scan(rng: Random, due: datetime) -> Work:
@@ -272,4 +303,5 @@ def scan(rng: Random, due: datetime) -> Work:
     headline = "12 pages scanned, 1 of them upside down"
     output = f"tray: 12 pages\nturned: page 7\nreport: {headline}\n"
     lines = (ran("bash script.sh", output, 7.0), finished(headline))
-    return Work(lines, headline, output, True, f"tried on {due:%d %b}: 12 pages", 12)
+    files = tuple(File(f"pages/{n:02}.png", size=21_000 + 113 * n) for n in range(1, 13))
+    return Work(lines, headline, output, True, f"tried on {due:%d %b}: 12 pages", files)

@@ -1,0 +1,198 @@
+"""What a run changed in its routine's folder: a copy in memory before the turn, a look after it.
+
+Nothing of the copy is kept on the machine, where an agent could alter it. What is on the machine
+may be anything, so both looks are bounded, in bytes and in time.
+"""
+
+import posixpath
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import structlog
+
+from foundation import clock
+from machines.providers.base import MachineError, Provider, Ref, TooLarge
+from routines_app.agents.wording import storable
+from routines_app.rules.line_diff import lines_changed, unified
+from routines_app.runner.ending import Ending, FileChange
+from routines_app.runner.folder_marks import Marks, differing, folder_marks
+from routines_app.runner.memory import STATE_BYTES
+
+log = structlog.get_logger()
+
+COPIED = 32_000  # bytes of a file of which a copy is taken, and of one that is read afterwards
+COPIED_IN_ALL = 512_000  # bytes
+MOST_COPIES = 300  # files
+LOOK_SECONDS = 1.0  # for each of the two looks: Stop must work within two seconds
+KEPT = 100  # changes that are kept; the others are counted
+DIFF = 16_000  # characters of one diff
+DIFF_IN_ALL = 128_000
+PATH = 1_000  # characters
+
+
+@dataclass(frozen=True)
+class _Before:
+    """The folder as the turn found it. `state` is the text of its state.md."""
+
+    provider: Provider
+    ref: Ref
+    folder: str
+    state: str
+    marks: Marks
+    copies: dict[str, bytes]
+
+
+class OwnFolder:
+    """One run's view of its routine's folder; without `look` it tells of nothing."""
+
+    def __init__(self) -> None:
+        self._before: _Before | None = None
+
+    def look(
+        self,
+        provider: Provider,
+        ref: Ref,
+        folder: str,
+        state: str,
+        check: Callable[[], None],
+    ) -> None:
+        """Remember what is in the folder, before the turn. `check` raises when the run must end."""
+        until = clock.monotonic() + LOOK_SECONDS
+        marks = folder_marks(provider, ref, folder, until)
+        copies: dict[str, bytes] = {}
+        room = COPIED_IN_ALL
+        for size, path in sorted((size, path) for path, (size, _) in marks.files.items()):
+            room -= size
+            if size > COPIED or room < 0 or len(copies) >= MOST_COPIES:
+                break
+            if path == f"{folder}/state.md":
+                continue
+            check()
+            if clock.monotonic() > until:
+                break
+            try:
+                copies[path] = provider.read_file(ref, path, COPIED)
+            except MachineError as error:
+                # without a copy its change is told by its size alone, and says so
+                log.info("file_not_copied", why=error.sentence)
+        self._before = _Before(provider, ref, folder, state, marks, copies)
+
+    def into(self, ending: Ending) -> Ending:
+        """The ending with what the run changed in its folder."""
+        if self._before is None:
+            return ending
+        try:
+            return _Comparison(self._before, ending).told()
+        except Exception:
+            # whatever a machine's files do to us, the run's end has to be recorded
+            log.exception("folder_not_compared")
+            unseen = {"folder_unseen": "Something of ours broke while we looked."}
+            return replace(ending, facts={**ending.facts, **unseen})
+
+
+class _Comparison:
+    """The folder now beside what it was."""
+
+    def __init__(self, before: _Before, ending: Ending) -> None:
+        self._before = before
+        self._ending = ending
+        self._until = clock.monotonic() + LOOK_SECONDS
+        self._room = DIFF_IN_ALL
+        self._after = folder_marks(before.provider, before.ref, before.folder, self._until)
+        self._state_file = f"{before.folder}/state.md"
+
+    def told(self) -> Ending:
+        """The ending with the changes, their number, and what couldn't be seen."""
+        paths = differing(self._before.marks, self._after)
+        paths.sort(key=lambda path: path == self._state_file)  # in their order, and it the last
+        kept, more = list[FileChange](), 0
+        for path in paths:
+            full = len(kept) >= KEPT - 1 and path != self._state_file
+            if full and path not in self._before.copies:
+                more += 1  # only its mark tells of it
+                continue
+            change = self._change(path)
+            if change is None:
+                continue
+            if full:
+                more += 1
+            else:
+                kept.append(change)
+        facts: dict[str, object] = {"files_changed": len(kept) + more}
+        unseen = self._before.marks.unseen or self._after.unseen
+        if unseen:
+            facts["folder_unseen"] = storable(unseen)[:300]
+        return replace(self._ending, facts={**self._ending.facts, **facts}, changes=tuple(kept))
+
+    def _change(self, path: str) -> FileChange | None:
+        """What happened to one file; None when its bytes are the same."""
+        old, new = self._before.marks.files.get(path), self._after.files.get(path)
+        change = FileChange(
+            path=_readable(posixpath.relpath(path, self._before.folder)),
+            kind="new" if old is None else "gone" if new is None else "changed",
+            size_before=old[0] if old else None,
+            size_after=new[0] if new else None,
+        )
+        if path == self._state_file:
+            return self._memory(change)
+        if new is None:
+            stands = self._after.kinds.get(path, "")
+            change = replace(change, why={"link": "link", "folder": "folder"}.get(stands, ""))
+        copy = self._before.copies.get(path)
+        if old is not None and copy is None:
+            return replace(change, why="too_large" if old[0] > COPIED else "no_copy")
+        if new is not None and new[0] > COPIED:
+            return replace(change, why="too_large")
+        if clock.monotonic() > self._until:
+            return replace(change, why="no_room")
+        now = b""
+        if new is not None:
+            try:
+                now = self._before.provider.read_file(self._before.ref, path, COPIED)
+            except TooLarge:
+                return replace(change, why="too_large")
+            except MachineError as error:
+                return replace(change, why="unreadable", reason=storable(error.sentence)[:300])
+            if now == copy:
+                return None
+            change = replace(change, size_after=len(now))
+        return self._with_its_lines(change, copy or b"", now)
+
+    def _memory(self, change: FileChange) -> FileChange | None:
+        """state.md, whose texts the run keeps itself."""
+        before, after = self._before.state, self._ending.state_after
+        if change.kind != "changed":
+            return replace(change, why="memory")
+        if after is None:
+            return replace(change, why="unreadable")
+        size = change.size_after or 0
+        if before == after and size == change.size_before and size <= STATE_BYTES:
+            return None
+        added, removed = lines_changed(before, after)
+        return replace(change, why="memory", added=added, removed=removed)
+
+    def _with_its_lines(self, change: FileChange, before: bytes, after: bytes) -> FileChange:
+        old, new = _text(before), _text(after)
+        if old is None or new is None:
+            return replace(change, why=change.why or "not_text")
+        if self._room <= 0:
+            added, removed = lines_changed(old, new)
+            return replace(change, why=change.why or "no_room", added=added, removed=removed)
+        diff = unified(old, new, min(DIFF, self._room))
+        self._room -= len(diff.text)
+        return replace(change, diff=diff.text, added=diff.added, removed=diff.removed)
+
+
+def _text(data: bytes) -> str | None:
+    if b"\0" in data:
+        return None
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _readable(path: str) -> str:
+    """A path as it is stored: marks in place of bytes that are no text; a long one is cut."""
+    plain = "".join("�" if "\ud800" <= letter <= "\udfff" else letter for letter in path)
+    return plain if len(plain) <= PATH else f"{plain[:PATH]}…"
