@@ -7,7 +7,8 @@ from dataclasses import dataclass
 class Act:
     """The one useful action of a sentence. `code` names it for the page: run_now, edit_check,
     edit_work, edit_schedule, raise_cap, allow_longer, raise_budget, turn_on, resume, see_run,
-    start_machine, restore, choose_machine, models, see_output, see_failures, change_plan, apps.
+    start_machine, restore, choose_machine, models, see_output, see_failures, change_plan, apps,
+    agent.
     """
 
     code: str
@@ -54,6 +55,7 @@ class RunFacts:
     printed: str = ""  # what the check wrote to stderr
     reason: str = ""
     variant: str = ""
+    what: str = ""  # what refused: an app, its sign_in, a command, the machine, or something other
     since: str = ""
     headline: str = ""
     files_changed: int = 0
@@ -64,6 +66,7 @@ class RunFacts:
     turned_off: bool = False  # this run's end turned the routine off
     usual_wake: float = 0.0  # what the machine usually takes to wake
     next_allowed: str = ""  # "9:15"
+    barred: str = ""  # who may not use an app that it needs: "Writer may not", "No agent may"
     next_worst: int = 0  # the most that the request which didn't fit could have cost
 
 
@@ -78,7 +81,7 @@ def files_words(count: int) -> str:
         case 1:
             return "Changed 1 file."
         case _:
-            return f"Changed {count} files."
+            return f"Changed {count:,} files."
 
 
 def two(first: str, second: str, between: str = " ") -> str:

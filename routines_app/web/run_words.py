@@ -61,6 +61,7 @@ def facts_of(run: Run, zone: str, now: datetime, place: int = 0, doing: str = ""
         printed=_text(kept, "printed"),
         reason=reason_words(run.status, kept, lambda iso: instant_words(iso, now, zone)),
         variant=_text(kept, "variant"),
+        what=_text(kept, "what"),
         since=_since(run, kept, zone, now),
         headline=without_escapes(run.headline),
         files_changed=_whole(kept, "files_changed") or 0,
@@ -69,6 +70,7 @@ def facts_of(run: Run, zone: str, now: datetime, place: int = 0, doing: str = ""
         plan=_text(kept, "plan"),
         script=snapshot.get("runtime") == AgentRuntime.SCRIPT,
         turned_off=kept.get("turned_off") is True,
+        barred=_text(kept, "barred"),
         next_allowed=_next_allowed(run, kept, zone),
         next_worst=_whole(kept, "next_worst") or 0,
     )

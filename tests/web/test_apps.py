@@ -102,7 +102,7 @@ def test_without_a_broker_it_is_said_at_once(
         Connector.objects.filter(pk=app.pk).update(checked_at=None)
         raise OperationalError("down")
 
-    monkeypatch.setattr("routines_app.web.app_pages.ask_for_tools", down)
+    monkeypatch.setattr("routines_app.web.app_row.ask_for_tools", down)
     app = make_app(workspace)
     there = f"{PAGE}{app.key}/test/"
     part = client.post(there, headers={"HX-Request": "true"}).content.decode()
@@ -164,6 +164,22 @@ def test_a_call_is_drawn_on_the_runs_page(client: Client, workspace: Workspace) 
     assert "<b>Called</b><code>helpdesk__find_ticket</code>" in page
     assert "&lt;b&gt;Ticket 7" in page
     assert "1 app called" in page
+
+
+def test_a_runs_page_says_what_of_its_apps_was_offered(
+    client: Client, workspace: Workspace
+) -> None:
+    offered = [
+        {"name": "Billing", "tools": 0, "of": 4, "there": True},
+        {"name": "Helpdesk", "tools": 3, "of": 9, "there": True},
+        {"name": "Notes", "tools": 2, "of": 2, "there": True},
+        {"name": "shop", "tools": 0, "of": 0, "there": False},
+    ]
+    run = make_run(
+        make_routine(workspace, slug="sweep"), at=clock.now(), snapshot={"offered": offered}
+    )
+    said = text(client, f"/w/ada/routines/sweep/runs/{run.number}/")
+    assert "Billing not offered; Helpdesk, 3 of 9 tools; Notes; shop not connected" in said
 
 
 def test_a_routines_form_gives_and_takes_apps(client: Client, workspace: Workspace) -> None:
