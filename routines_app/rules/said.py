@@ -54,6 +54,7 @@ class RunFacts:
     printed: str = ""  # what the check wrote to stderr
     reason: str = ""
     variant: str = ""
+    what: str = ""  # what refused: an app, its sign_in, a command, the machine, or something other
     since: str = ""
     headline: str = ""
     files_changed: int = 0

@@ -14,11 +14,17 @@ from foundation import clock
 from foundation.crypto import encrypt
 from machines.access import provider_for
 from machines.lifecycle import MachineState
+from routines_app.agents.oauth_offer import Offer
+from routines_app.agents.oauth_tokens import Client, Tokens
 from routines_app.agents.turn import StepKind
+from routines_app.configure.app_sign_in import keep_offer
+from routines_app.configure.app_tokens import Held, signed_in
 from routines_app.configure.content import content_of
 from routines_app.configure.workspace import furnish
-from routines_app.models import Conversation, ModelKey, Notice, Routine
+from routines_app.models import AppSignIn, Conversation, FolderChange, ModelKey, Notice, Routine
 from routines_app.rules.status import RunStatus
+from routines_app.runner.ending import FileChange
+from routines_app.runner.keep_changes import change_rows
 from tests.factories import (
     make_app,
     make_machine,
@@ -49,10 +55,17 @@ def harbour_with_everything() -> User:
         sealed=encrypt(site.ENCRYPTION_KEY, str(harbour.key), "sk-nothing"), own_input=250_000,
         own_output=2_000_000,
     )  # fmt: skip
-    make_app(
+    helpdesk = make_app(
         harbour, key=KEY, state="refused", trouble="It refused the sign-in.", added_by=owner,
         header_names=["Authorization"], called_at=clock.now(),
     )  # fmt: skip
+    # Where it's signed in to nobody is registered by itself, so the page asks for a client.
+    auth = "https://sign-in.example.org"
+    keep_offer(helpdesk, Offer(auth, f"{auth}/go", f"{auth}/token", auth, scopes="read write"))
+    ending = AppSignIn(connector=make_app(harbour, "Catalogue"), offer={})
+    there = Offer(auth, auth, auth, auth)
+    tokens = Tokens("access", "refresh", refresh_life=5 * 86_400)
+    signed_in(ending, owner, Held("access", "refresh", there, Client("me")), tokens, clock.now())
     Routine.objects.filter(slug="brief", workspace=harbour).update(
         apps=[{"app": "helpdesk", "required": True}]
     )
@@ -90,6 +103,13 @@ def _machines(harbour: Workspace) -> None:
     )  # fmt: skip
 
 
+CHANGES = (
+    FileChange("a" * 250 + "/b\nc.txt", "new", None, 900_000, why="too_large"),
+    FileChange("notes.md", "changed", 12, 20, 1, 1, "@@ -1,2 +1,2 @@\n one\n-two\n+" + "x" * 900),
+    FileChange("state.md", "changed", 9, 27, 2, 0, why="memory"),
+)
+
+
 def _routines(harbour: Workspace) -> None:
     now = clock.now()
     machine = harbour.machines.get(name="harbour-1")
@@ -116,13 +136,16 @@ def _routines(harbour: Workspace) -> None:
     for place, status in enumerate(statuses):
         at = now - timedelta(hours=7 - place)
         run = make_run(
-            brief, status, at=at, spent=140_000, facts={"reason": "it was shut", "exit_code": 127},
+            brief, status, at=at, spent=140_000, 
+            facts={"reason": "it was shut", "exit_code": 127, "files_changed": 2_000},
             headline="Four sheets are up to date.", body="## Result\n\n- one\n- two\n",
             snapshot={"cap": 500_000, "agent": "Script"}, state_before="# Memory\n",
             state_after="# Memory\n\nRead four sheets.\n",
         )  # fmt: skip
         make_step(run, StepKind.SAID, content="I read the four sheets.", at=at)
         make_step(run, StepKind.RAN, "make test", content="ok\n", at=at)
+        if status.final:
+            FolderChange.objects.bulk_create(change_rows(run.pk, brief.pk, CHANGES))
         if status.failed:
             Notice.objects.create(workspace=harbour, routine=brief, run=run, needs_someone=True)
     kept = Conversation.objects.create(routine=brief, anew_at=now, anew_by=brief.owner)
