@@ -279,6 +279,19 @@ def test_a_folder_that_cannot_be_listed_hides_no_deletion_and_invents_none(disk:
     assert (end.changes, end.facts["files_changed"]) == ((), 0)
 
 
+def test_a_disk_that_fails_amid_the_names_ends_no_run(
+    disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> Iterator[FileEntry]:
+        yield FileEntry(f"{HERE}/a", "file", 1, 1.0)
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(disk, "list_files", fails)
+    end = ended(looked(disk))
+    assert (end.changes, end.facts["files_changed"]) == ((), 0)
+    assert "Input/output error" in str(end.facts["folder_unseen"])
+
+
 def test_a_folder_of_too_many_names_is_passed_over_and_said(
     disk: Disk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

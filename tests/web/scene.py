@@ -136,7 +136,7 @@ def _routines(harbour: Workspace) -> None:
     for place, status in enumerate(statuses):
         at = now - timedelta(hours=7 - place)
         run = make_run(
-            brief, status, at=at, spent=140_000, 
+            brief, status, at=at, spent=140_000,
             facts={"reason": "it was shut", "exit_code": 127, "files_changed": 2_000},
             headline="Four sheets are up to date.", body="## Result\n\n- one\n- two\n",
             snapshot={"cap": 500_000, "agent": "Script"}, state_before="# Memory\n",
