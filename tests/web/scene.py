@@ -21,7 +21,15 @@ from routines_app.configure.app_sign_in import keep_offer
 from routines_app.configure.app_tokens import Held, signed_in
 from routines_app.configure.content import content_of
 from routines_app.configure.workspace import furnish
-from routines_app.models import AppSignIn, Conversation, FolderChange, ModelKey, Notice, Routine
+from routines_app.models import (
+    AgentVersion,
+    AppSignIn,
+    Conversation,
+    FolderChange,
+    ModelKey,
+    Notice,
+    Routine,
+)
 from routines_app.rules.status import RunStatus
 from routines_app.runner.ending import FileChange
 from routines_app.runner.keep_changes import change_rows
@@ -68,6 +76,9 @@ def harbour_with_everything() -> User:
     signed_in(ending, owner, Held("access", "refresh", there, Client("me")), tokens, clock.now())
     Routine.objects.filter(slug="brief", workspace=harbour).update(
         apps=[{"app": "helpdesk", "required": True}]
+    )
+    AgentVersion.objects.filter(agent__workspace=harbour, agent__slug="researcher").update(
+        apps=[{"app": "gone", "tools": ["x"]}, {"app": "helpdesk", "tools": ["find_ticket", "x"]}]
     )
     return owner
 
