@@ -139,6 +139,7 @@ def make_run(
         "routine": routine,
         "workspace": routine.workspace,
         "machine": routine.machine,
+        "agent": routine.agent,
         "number": routine.run_counter,
         "status": status,
         "queued_at": at,

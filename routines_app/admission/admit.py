@@ -9,16 +9,15 @@ from django.db import IntegrityError, transaction
 from billing.holds import NotEnough, take_hold
 from foundation.failpoints import failpoint
 from routines_app.admission.plan_facts import plan_facts
-from routines_app.agents.connectors import App
-from routines_app.agents.routing import Candidate
-from routines_app.configure.apps import apps_for, missing_app
+from routines_app.agents.connectors import App, narrowed
+from routines_app.agents.routing import Candidates
+from routines_app.configure.agent_apps import Doer, barred_app, doer_of, nobody_may
+from routines_app.configure.apps import Missing, apps_for, missing_app, offered_json
 from routines_app.configure.candidates import candidates_of
 from routines_app.configure.models import (
     Unusable,
     UsableModel,
-    assistant_of,
     model_for,
-    version_now,
 )
 from routines_app.configure.target import target_of
 from routines_app.fires import Claim
@@ -31,12 +30,24 @@ from routines_app.rules.status import LIVE_STATUSES, RunStatus
 
 @dataclass(frozen=True)
 class Ready:
-    """Admitted: the run is `waking`, its cap is held, its snapshot is taken."""
+    """Admitted: the run is `waking`, its cap is held, its snapshot is taken.
+
+    `apps` are what its agent may use of the routine's; all of them where that is still to be
+    picked, among `candidates` (None when it's settled).
+    """
 
     run: Run
     model: UsableModel | None
     apps: tuple[App, ...] = ()
-    candidates: tuple[Candidate, ...] = ()  # whom Assistant may pick; empty when that is settled
+    candidates: Candidates | None = None
+
+
+@dataclass(frozen=True)
+class _Who:
+    """Who would do the work, read once: what it is let in by is what it runs with."""
+
+    doer: Doer
+    candidates: Candidates | None
 
 
 def admit(claim: Claim) -> Ready | Refused | None:
@@ -51,13 +62,18 @@ def admit(claim: Claim) -> Ready | Refused | None:
     ).get(pk=claim.run_id)
     model = model_for(run.routine)
     now = claim.at
-    decision = decide(_facts(run, model, now))
+    usable = model if isinstance(model, UsableModel) else None
+    # Without apps who does it refuses nothing, so that is read only where the run is let in.
+    who = _who(run.routine) if usable and run.routine.apps else None
+    decision = decide(_facts(run, model, who, now))
     if isinstance(decision, Refused):
         return decision
     assert isinstance(decision, Admitted)
+    who = who or _who(run.routine)
+    apps = apps_for(run.routine) if usable and run.routine.apps else ()
     try:
         with transaction.atomic():
-            snapshot = take_snapshot(run.routine, model if isinstance(model, UsableModel) else None)
+            snapshot = take_snapshot(run.routine, usable, who.doer, apps)
             moved = Run.objects.filter(
                 pk=run.pk, status=RunStatus.QUEUED, fire__claim_token=claim.token
             ).update(
@@ -66,13 +82,14 @@ def admit(claim: Claim) -> Ready | Refused | None:
                 snapshot=snapshot,
                 version=run.routine.version,
                 machine_id=run.routine.machine_id,
+                agent=who.doer.agent,
             )
             if moved != 1:
                 return None
             _as_written(run, now, snapshot)
             failpoint("admission.before")
             # A run that asks no model costs nothing, so nothing is set aside for it.
-            amount = run.routine.cap if isinstance(model, UsableModel) else 0
+            amount = run.routine.cap if usable else 0
             missing = take_hold(run.workspace_id, run.key, amount, now)
             if missing is not None:
                 raise _Short(missing)
@@ -93,10 +110,27 @@ def admit(claim: Claim) -> Ready | Refused | None:
             facts = {"other_number": other.number, "other_at": other.queued_at.isoformat()}
         return Refused(RunStatus.SKIP_OVERLAP, facts)
     failpoint("admission.after")
-    usable = model if isinstance(model, UsableModel) else None
     if usable is None:
         return Ready(run, None)
-    return Ready(run, usable, apps_for(run.routine), candidates_of(run.routine))
+    if who.candidates is None:
+        apps = narrowed(apps, who.doer.allowed)
+    return Ready(run, usable, apps, who.candidates)
+
+
+def _who(routine: Routine) -> _Who:
+    doer = doer_of(routine)
+    return _Who(doer, candidates_of(routine) if doer.picks else None)
+
+
+def _no_app(routine: Routine, who: _Who) -> Missing | None:
+    """An app that the routine requires, and that isn't connected or may not be used by anybody who
+    could do the work."""
+    missing = missing_app(routine)
+    if missing is not None:
+        return missing
+    if who.candidates is None:
+        return barred_app(routine, who.doer)
+    return None if who.candidates.able else nobody_may(routine)
 
 
 def _as_written(run: Run, now: datetime, snapshot: dict[str, Any]) -> None:
@@ -113,11 +147,13 @@ class _Short(Exception):
         self.missing = missing
 
 
-def _facts(run: Run, model: UsableModel | Unusable | None, now: datetime) -> AdmissionFacts:
+def _facts(
+    run: Run, model: UsableModel | Unusable | None, who: _Who | None, now: datetime
+) -> AdmissionFacts:
     routine, fire = run.routine, run.fire
     machine = routine.machine
     # A script calls no apps, so none is missed.
-    app = missing_app(routine) if isinstance(model, UsableModel) else None
+    app = _no_app(routine, who) if who is not None else None
     return AdmissionFacts(
         by_person=fire.requested_by_id is not None and routine.deleted_at is None,
         enabled=routine.enabled and routine.deleted_at is None,
@@ -129,17 +165,19 @@ def _facts(run: Run, model: UsableModel | Unusable | None, now: datetime) -> Adm
         and fire.schedule_version != routine.schedule_version,
         machine=machine.name if machine else None,
         machine_gone=machine is not None and machine.deleted_at is not None,
-        agent=_who(routine),
+        agent=_asked_name(routine),
         no_model=model.reason if isinstance(model, Unusable) else "",
         limits=plan_facts(run, now),
         waited=(now - fire.due_at).total_seconds(),
         grace=_grace(run),
         no_app=app.name if app else "",
         no_app_why=app.why if app else "",
+        barred=app.barred if app else "",
+        barred_slug=app.barred_slug if app else "",
     )
 
 
-def _who(routine: Routine) -> str:
+def _asked_name(routine: Routine) -> str:
     if routine.agent is not None:
         return routine.agent.name
     return "It" if routine.model else "Assistant"
@@ -157,10 +195,18 @@ def _grace(run: Run) -> float | None:
     return 2 * grace_of(fire.due_at, following).total_seconds()
 
 
-def take_snapshot(routine: Routine, model: UsableModel | None) -> dict[str, Any]:
-    """What this run runs with, whatever is edited meanwhile. Money micro-dollars, time seconds."""
-    agent = routine.agent or (None if routine.model else assistant_of(routine.workspace))
-    version = version_now(agent) if agent else None
+def take_snapshot(
+    routine: Routine,
+    model: UsableModel | None,
+    doer: Doer | None = None,
+    apps: tuple[App, ...] = (),
+) -> dict[str, Any]:
+    """What this run runs with, whatever is edited meanwhile. Money micro-dollars, time seconds.
+
+    `apps` are those of the routine that are there.
+    """
+    doer = doer or doer_of(routine)
+    agent, version = doer.agent, doer.version
     return {
         "instructions": routine.instructions,
         "check": routine.check_command,
@@ -177,6 +223,7 @@ def take_snapshot(routine: Routine, model: UsableModel | None) -> dict[str, Any]
         "persona": version.persona if version else "",
         "tools": version.tools if version else None,
         "apps": routine.apps,
+        "offered": offered_json(routine, apps, doer.allowed) if model else [],
         "model": model.label if model else "",
         "machine": routine.machine.name if routine.machine else "",
     }

@@ -12,7 +12,7 @@ import re
 import threading
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -25,6 +25,7 @@ from routines_app.agents.mcp_session import (
     McpSession,
 )
 from routines_app.agents.offered import Tool
+from routines_app.rules.allowed import Allowed, tools_within
 
 Done = TypeVar("Done")
 
@@ -71,6 +72,20 @@ def name_of(slug: str, tool: str) -> str:
     return f"{plain[: LONGEST_NAME - len(mark) - 1]}_{mark}"
 
 
+def narrowed(apps: tuple[App, ...], allowed: Allowed) -> tuple[App, ...]:
+    """What an agent may use of these apps: without the tools, and the whole apps, that it may
+    not."""
+    if allowed is None:
+        return apps
+    found = []
+    for app in apps:
+        names = set(tools_within(allowed, app.slug, (tool.name for tool in app.tools)))
+        if names:
+            tools = tuple(tool for tool in app.tools if tool.name in names)
+            found.append(replace(app, tools=tools))
+    return tuple(found)
+
+
 class OpenApps:
     """The apps of one turn; a context manager, used by one thread.
 
@@ -79,15 +94,7 @@ class OpenApps:
     """
 
     def __init__(self, apps: tuple[App, ...]) -> None:
-        self._apps = sorted(apps, key=lambda app: app.slug)
-        named = {
-            name_of(app.slug, tool.name): (app, tool) for app in self._apps for tool in app.tools
-        }
-        self._named = dict(sorted(named.items()))
-        self.tools = tuple(
-            Tool(name, f"From the app {app.name}. {tool.description}", tool.schema, tool.changes)
-            for name, (app, tool) in self._named.items()
-        )
+        self._offer(apps)
         self.opened: set[str] = set()
         self.called: set[str] = set()
         self.troubles: dict[str, AppTrouble] = {}
@@ -114,6 +121,21 @@ class OpenApps:
             self._loop.close()
         # A name server may keep one of its threads; nobody waits for that.
         self._lookups.shutdown(wait=False, cancel_futures=True)
+
+    def narrow(self, allowed: Allowed) -> None:
+        """Offer from now on only what an agent may use, which turned out to do the work."""
+        self._offer(narrowed(tuple(self._apps), allowed))
+
+    def _offer(self, apps: tuple[App, ...]) -> None:
+        self._apps = sorted(apps, key=lambda app: app.slug)
+        named = {
+            name_of(app.slug, tool.name): (app, tool) for app in self._apps for tool in app.tools
+        }
+        self._named = dict(sorted(named.items()))
+        self.tools = tuple(
+            Tool(name, f"From the app {app.name}. {tool.description}", tool.schema, tool.changes)
+            for name, (app, tool) in self._named.items()
+        )
 
     def open_required(self, check: Callable[[], None]) -> tuple[App, AppTrouble] | None:
         """Begin a session with each app that is required; the first with which none begins.

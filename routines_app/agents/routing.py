@@ -1,12 +1,13 @@
 """Working out who is needed: one small request, within the run's cap, that names an agent.
 
 What it costs is the run's, kept by the same budget and asked by the same code as a turn's
-requests. Where no name can be read from the answer, whoever was asked does the work itself.
+requests. Where no name can be read from the answer, whoever was asked does the work itself, or the
+first who may, where that one may not use an app that the work requires.
 """
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from foundation import clock
 from routines_app.agents.answer import Reply, Said
@@ -23,6 +24,7 @@ from routines_app.agents.turn import (
     Usage,
 )
 from routines_app.agents.wording import middle_cut, one_line
+from routines_app.rules.allowed import Allowed
 
 SECONDS = 60.0  # for the whole of it
 MOST_OUTPUT = 1_024  # tokens: enough for a model that reasons before it says a word
@@ -36,7 +38,7 @@ Answer with one line and nothing else: the agent's name exactly as it is written
 colon, and the reason in at most twelve words, such as:
 Writer: it turns notes into a letter
 
-Choose the one whose purpose fits best. If none fits better than another, choose {asked}.
+Choose the one whose purpose fits best. If none fits better than another, choose {else_who}.
 
 The agents:
 {agents}"""
@@ -44,7 +46,10 @@ The agents:
 
 @dataclass(frozen=True)
 class Candidate:
-    """An agent that may be picked, with all that its turn would need; `choice` is its model."""
+    """An agent that may be picked, with all that its turn would need; `choice` is its model.
+
+    `allowed` are the apps that it may use at most, `agent_id` its row.
+    """
 
     slug: str
     name: str
@@ -54,6 +59,21 @@ class Candidate:
     tools: tuple[str, ...]
     choice: ModelChoice
     key_id: int | None = None  # the key that its model is reached with, None for the environment's
+    allowed: Allowed = None
+    agent_id: int | None = None
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Who is asked, and who may be picked: `able`, the one first that does it if nobody is named.
+
+    `needs`: the required apps, in words, because of which somebody isn't among `able`; "" when
+    nobody had to be left out. `able` may be empty then, and so nobody can do the work.
+    """
+
+    asked: Candidate
+    able: tuple[Candidate, ...]
+    needs: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,20 +90,17 @@ class Picked:
     seconds: float
 
 
-def pick(
-    request: TurnRequest,
-    asked: Candidate,
-    candidates: tuple[Candidate, ...],
-    steps: StepSink,
-) -> Picked:
-    """Ask `asked` which of `candidates` is needed; a step says who and why.
+def pick(request: TurnRequest, among: Candidates, steps: StepSink) -> Picked:
+    """Ask who is needed of those who may be picked, of whom there is one at least; a step says who
+    and why.
 
-    Nothing is asked when there's nobody else. Raises only TurnInterrupted.
+    Nothing is asked when there's nobody to choose from. Raises only TurnInterrupted.
     """
-    if all(each.slug == asked.slug for each in candidates) or asked.choice.price is None:
-        return Picked(asked, "", request.spent, request.usage, 0.0)
+    asked, able = among.asked, among.able
+    if len(able) == 1 or asked.choice.price is None:
+        return _without_asking(request, among, steps)
     began = clock.monotonic()
-    system, first = _system(asked, candidates), _first(request)
+    system, first = _system(able), _first(request)
     budget = TurnBudget(request.cap, asked.choice.price, request.spent, request.usage)
     budget.add_text(bytes_of(system, first), parts=2)
     journal = Journal(steps, budget)
@@ -98,22 +115,37 @@ def pick(
             ends_at=ends_at,
             most_output=MOST_OUTPUT,
         )
-        picked, reason, unread = _answer(asking, system, first, candidates)
-    who = picked or asked
-    title = (
-        f"{asked.name} picked {who.name}: {reason}"
-        if picked
-        else f"{asked.name} does it itself: {unread}"
-    )
-    journal.record(
-        NewStep(
-            StepKind.NOTE,
-            one_line(title),
-            seconds=clock.monotonic() - began,
-            facts={"picked": who.slug, "version": who.version, "reason": reason},
-        )
-    )
+        picked, reason, unread = _answer(asking, system, first, able)
+    who = picked or able[0]
+    title = f"{asked.name} picked {who.name}: {reason}" if picked else _does_it(asked, who, unread)
+    seconds = clock.monotonic() - began
+    journal.record(replace(_picked_step(who, title, reason), seconds=seconds))
     return Picked(who, reason, budget.spent, budget.usage, clock.monotonic() - began)
+
+
+def _without_asking(request: TurnRequest, among: Candidates, steps: StepSink) -> Picked:
+    """Who does it where there is nothing to ask; a step says so where an app is the reason."""
+    asked, who = among.asked, among.able[0]
+    reason = f"only it may use {among.needs}" if among.needs and len(among.able) == 1 else ""
+    if reason:
+        itself = f"no other agent may use {among.needs}"
+        title = (
+            _does_it(asked, who, itself)
+            if who.slug == asked.slug
+            else f"{asked.name} picked {who.name}: {reason}"
+        )
+        steps.record(_picked_step(who, title, reason))
+    return Picked(who, reason, request.spent, request.usage, 0.0)
+
+
+def _does_it(asked: Candidate, who: Candidate, why: str) -> str:
+    itself = " itself" if who.slug == asked.slug else ""
+    return f"{who.name} does it{itself}: {why}"
+
+
+def _picked_step(who: Candidate, title: str, reason: str) -> NewStep:
+    facts: dict[str, object] = {"picked": who.slug, "version": who.version, "reason": reason}
+    return NewStep(StepKind.NOTE, one_line(title), facts=facts)
 
 
 def _answer(
@@ -160,9 +192,9 @@ def _small(reason: str) -> str:
     return reason[:1].lower() + reason[1:] if first[1:] == first[1:].lower() else reason
 
 
-def _system(asked: Candidate, candidates: tuple[Candidate, ...]) -> str:
-    agents = "\n".join(f"- {each.name}: {one_line(each.purpose)}" for each in candidates)
-    return SYSTEM.format(asked=asked.name, agents=agents)
+def _system(able: tuple[Candidate, ...]) -> str:
+    agents = "\n".join(f"- {each.name}: {one_line(each.purpose)}" for each in able)
+    return SYSTEM.format(else_who=able[0].name, agents=agents)
 
 
 def _first(request: TurnRequest) -> str:

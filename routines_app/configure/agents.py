@@ -1,5 +1,6 @@
 """The one way to make, change and delete an agent, for pages and programs alike."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -8,29 +9,22 @@ from django.utils.text import slugify
 
 from accounts.models import Membership, Role, User, Workspace
 from foundation import database_clock
+from routines_app.configure.agent_apps import app_names, routines_stopped
+from routines_app.configure.agent_content import (
+    AgentContent,
+    content_of_agent,
+    content_of_version,
+    thinks,
+    what_changed,
+)
+from routines_app.configure.agent_problems import agent_problems
 from routines_app.configure.content import FieldError, Refused
-from routines_app.configure.models import Unusable, named_model, version_now
-from routines_app.models import Agent, AgentRuntime, AgentVersion, Routine
-from routines_app.rules.roster import ALL_TOOLS, TOOL_GROUPS, Tier, groups_of, member_of
+from routines_app.models import Agent, AgentVersion, Routine
+from routines_app.rules.allowed import Allowed, allowed_json, in_order
+from routines_app.rules.roster import ALL_TOOLS, member_of
 
 MOST = 50  # agents of one workspace: Assistant reads all their purposes when it picks
-MOST_PERSONA = 20_000  # characters, paid for with every request
 _RESERVED_SLUGS = {"new", "models", "apps"}
-
-
-@dataclass(frozen=True)
-class AgentContent:
-    """All that an edit sets. `model` is `provider/model`; without it `tier` is one of `Tier`.
-
-    A script has neither. `tools` are names as a model calls them.
-    """
-
-    name: str
-    purpose: str
-    persona: str
-    tier: str
-    model: str = ""
-    tools: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -52,6 +46,13 @@ class AgentChangedMeanwhile:
 
 
 @dataclass(frozen=True)
+class WouldStop:
+    """Nothing was saved yet: these routines require an app that the agent could use no more."""
+
+    routines: list[Routine]
+
+
+@dataclass(frozen=True)
 class StaysHere:
     """An agent that can't be deleted: why, and the routines that ask for it."""
 
@@ -66,35 +67,13 @@ def may_change(membership: Membership, agent: Agent) -> bool:
     return membership.may(Role.MEMBER) and agent.made_by_id == membership.user_id
 
 
-def content_of_agent(agent: Agent) -> AgentContent:
-    """What an agent is set to now."""
-    version = version_now(agent)
-    if version is None:
-        script = agent.runtime == AgentRuntime.SCRIPT
-        tier = "" if script else Tier.BALANCED.value
-        return AgentContent(agent.name, agent.purpose, "", tier, tools=ALL_TOOLS)
-    return content_of_version(version)
-
-
-def content_of_version(version: AgentVersion) -> AgentContent:
-    """What an agent was set to at one version."""
-    return AgentContent(
-        version.name or version.agent.name,
-        version.purpose,
-        version.persona,
-        version.tier,
-        version.model,
-        tuple(version.tools),
-    )
-
-
 def make_agent(workspace: Workspace, person: User, content: AgentContent) -> Agent | Refused:
     """A new member of the roster, or everything that stands against it."""
     content = _clean(content)
     with transaction.atomic():
         # The workspace's row is held, so that no two take one name, or one slug, at once.
         Workspace.objects.select_for_update().get(pk=workspace.pk)
-        errors = _problems(workspace, content, None)
+        errors = agent_problems(workspace, content, None)
         here = Agent.objects.filter(workspace=workspace, deleted_at__isnull=True)
         if here.count() >= MOST:
             errors.append(
@@ -114,10 +93,19 @@ def make_agent(workspace: Workspace, person: User, content: AgentContent) -> Age
 
 
 def configure_agent(
-    agent: Agent, person: User, version: int, content: AgentContent
-) -> AgentSaved | Refused | AgentChangedMeanwhile:
-    """Change an agent that is at `version`. Runs that have begun go on with what they had."""
-    return _change(agent, person, version, _clean(content), "")
+    agent: Agent,
+    person: User,
+    version: int,
+    content: AgentContent,
+    *,
+    stopping: Collection[str] = (),
+) -> AgentSaved | Refused | AgentChangedMeanwhile | WouldStop:
+    """Change an agent that is at `version`. Runs that have begun go on with what they had.
+
+    `stopping` are the slugs of the routines that the person knows this would stop; where it would
+    stop others, nothing is saved.
+    """
+    return _change(agent, person, version, _clean(content), known=stopping)
 
 
 def put_back(
@@ -134,7 +122,9 @@ def put_back(
         member.tier.value if member.tier else "",
         tools=member.tools,
     )
-    return _change(agent, person, version, content, "As it came")
+    answer = _change(agent, person, version, content, "As it came")
+    assert not isinstance(answer, WouldStop)  # as it came, it may use what its routines give it
+    return answer
 
 
 def is_as_it_came(agent: Agent) -> bool:
@@ -143,8 +133,9 @@ def is_as_it_came(agent: Agent) -> bool:
     if member is None:
         return False
     now = content_of_agent(agent)
-    as_it_came = (member.purpose, member.persona, member.tier or "", "", set(member.tools))
-    return (now.purpose, now.persona, now.tier, now.model, set(now.tools)) == as_it_came
+    as_it_came = (member.purpose, member.persona, member.tier or "", "", set(member.tools), None)
+    has = (now.purpose, now.persona, now.tier, now.model, set(now.tools), now.apps)
+    return has == as_it_came
 
 
 def delete_agent(agent: Agent) -> Agent | StaysHere:
@@ -168,26 +159,41 @@ def delete_agent(agent: Agent) -> Agent | StaysHere:
 
 
 def _change(
-    agent: Agent, person: User, version: int, content: AgentContent, note: str
-) -> AgentSaved | Refused | AgentChangedMeanwhile:
+    agent: Agent,
+    person: User,
+    version: int,
+    content: AgentContent,
+    note: str = "",
+    known: Collection[str] = (),
+) -> AgentSaved | Refused | AgentChangedMeanwhile | WouldStop:
     with transaction.atomic():
         Workspace.objects.select_for_update(no_key=True).get(pk=agent.workspace_id)
-        held = Agent.objects.select_for_update().get(pk=agent.pk)
+        # No key of it changes, so fires that refer to it needn't wait.
+        held = Agent.objects.select_for_update(no_key=True).get(pk=agent.pk)
         before = content_of_agent(held)
         if held.version != version:
             theirs = held.versions.select_related("changed_by").get(number=held.version)
             by = str(theirs.changed_by or "somebody")
             return AgentChangedMeanwhile(by, theirs.created_at, before, held.version)
-        errors = _problems(held.workspace, content, held)
+        errors = agent_problems(held.workspace, content, held)
         if errors:
             return Refused(errors)
         if before == content:
             return AgentSaved(held, changed=False)
+        stopped = routines_stopped(held, before.apps, content.apps)
+        if not {routine.slug for routine in stopped} <= set(known):
+            return WouldStop(stopped)
         held.version += 1
         held.name, held.purpose = content.name, content.purpose
         held.save(update_fields=["version", "name", "purpose"])
-        _keep(held, person, content, database_clock.now(), note or what_changed(before, content))
+        names = app_names(held.workspace, _apps_in(before.apps, content.apps))
+        note = note or what_changed(before, content, names)
+        _keep(held, person, content, database_clock.now(), note)
     return AgentSaved(held, changed=True)
+
+
+def _apps_in(*those: Allowed) -> set[str]:
+    return {each.app for allowed in those for each in allowed or ()}
 
 
 def _keep(agent: Agent, person: User, content: AgentContent, now: datetime, note: str) -> None:
@@ -200,33 +206,11 @@ def _keep(agent: Agent, person: User, content: AgentContent, now: datetime, note
         tier=content.tier,
         model=content.model,
         tools=list(content.tools),
+        apps=allowed_json(content.apps),
         note=note[:200],
         changed_by=person,
         created_at=now,
     )
-
-
-def what_changed(before: AgentContent, after: AgentContent) -> str:
-    """What an edit did, in a few words: "Balanced, was Deep; may fetch web pages"."""
-    said = []
-    if before.name != after.name:
-        said.append(f"called {after.name}, was {before.name}")
-    if thinks(before) != thinks(after):
-        said.append(f"{thinks(after)}, was {thinks(before)}")
-    had, has = set(groups_of(before.tools)), set(groups_of(after.tools))
-    said += [f"may {group.name.lower()}" for group in TOOL_GROUPS if group in has - had]
-    said += [f"may no longer {group.name.lower()}" for group in TOOL_GROUPS if group in had - has]
-    if before.persona != after.persona:
-        said.append("other instructions")
-    if before.purpose != after.purpose:
-        said.append("another purpose")
-    words = "; ".join(said) or "other tools"
-    return words[:1].upper() + words[1:]
-
-
-def thinks(content: AgentContent) -> str:
-    """How an agent thinks, as a word or a model's name: "Balanced", "anthropic/claude-opus-5"."""
-    return content.model or content.tier.capitalize() or "No model"
 
 
 def _clean(content: AgentContent) -> AgentContent:
@@ -237,55 +221,8 @@ def _clean(content: AgentContent) -> AgentContent:
         "" if content.model.strip() else content.tier,
         content.model.strip(),
         tuple(tool for tool in ALL_TOOLS if tool in content.tools),
+        in_order(content.apps),
     )
-
-
-def _problems(workspace: Workspace, content: AgentContent, agent: Agent | None) -> list[FieldError]:
-    found = _name_problems(workspace, content.name, agent)
-    if not content.purpose:
-        found.append(
-            FieldError("purpose", "Say in a line what it is for: Assistant picks by that.")
-        )
-    elif len(content.purpose) > 200:
-        found.append(FieldError("purpose", "Shorten the purpose to 200 characters."))
-    if len(content.persona) > MOST_PERSONA:
-        found.append(FieldError("persona", "Shorten the instructions to 20,000 characters."))
-    if "\x00" in content.persona + content.purpose + content.name + content.model:
-        found.append(FieldError("persona", "Take out the NUL character; text can’t hold it."))
-    if agent is None or agent.runtime == AgentRuntime.MODEL:
-        found += _model_problems(workspace, content, agent)
-    return found
-
-
-def _name_problems(workspace: Workspace, name: str, agent: Agent | None) -> list[FieldError]:
-    if not name:
-        return [FieldError("name", "Give it a name.")]
-    if len(name) > 60:
-        return [FieldError("name", "Shorten the name to 60 characters.")]
-    if agent is not None and agent.came_as and agent.name != name:
-        return [FieldError("name", f"{agent.name} keeps its name; make a copy to call it so.")]
-    others = Agent.objects.filter(workspace=workspace, deleted_at__isnull=True)
-    if agent is not None:
-        others = others.exclude(pk=agent.pk)
-    if name.casefold() in {each.casefold() for each in others.values_list("name", flat=True)}:
-        return [FieldError("name", f"Another agent is called {name}. Choose another name.")]
-    return []
-
-
-def _model_problems(
-    workspace: Workspace, content: AgentContent, agent: Agent | None
-) -> list[FieldError]:
-    if not content.model:
-        if content.tier in {tier.value for tier in Tier}:
-            return []
-        return [FieldError("tier", "Choose fast, balanced, deep or one particular model.")]
-    if agent is not None and content_of_agent(agent).model == content.model:
-        return []  # it was right once: whether it still is, each run finds out
-    found = named_model(workspace, content.model)
-    if isinstance(found, Unusable):
-        said = f"{found.reason[:1].upper()}{found.reason[1:]}. Choose one that is, or a word."
-        return [FieldError("model", said)]
-    return []
 
 
 def _free_slug(workspace: Workspace, name: str) -> str:
@@ -300,3 +237,22 @@ def _free_slug(workspace: Workspace, name: str) -> str:
     while candidate in taken or candidate in _RESERVED_SLUGS or member_of(candidate):
         candidate, number = f"{base}-{number}", number + 1
     return candidate
+
+
+__all__ = [
+    "AgentChangedMeanwhile",
+    "AgentContent",
+    "AgentSaved",
+    "StaysHere",
+    "WouldStop",
+    "configure_agent",
+    "content_of_agent",
+    "content_of_version",
+    "delete_agent",
+    "is_as_it_came",
+    "make_agent",
+    "may_change",
+    "put_back",
+    "thinks",
+    "what_changed",
+]

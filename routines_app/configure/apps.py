@@ -15,6 +15,7 @@ from routines_app.agents.mcp_session import SIGN_IN, AppServer, AppTrouble, List
 from routines_app.configure.app_tokens import KeptTokens
 from routines_app.configure.content import AppUse, FieldError, apps_of
 from routines_app.models import Connector, ConnectorState, Routine
+from routines_app.rules.allowed import Allowed, tools_within
 
 MOST_APPS = 10
 MOST_TOOLS = 100  # of all of a routine's apps: what every provider takes beside our own
@@ -23,17 +24,23 @@ WHERE = "under Agents, Apps"
 
 @dataclass(frozen=True)
 class Missing:
-    """An app without which a routine doesn't run. `why` is a sentence, empty when it's removed."""
+    """An app without which a routine doesn't run. `why` is a sentence, empty when it's removed.
+
+    `barred`: who may not use it, as a sentence begins ("Writer may not", "No agent may"), "" when
+    it isn't connected; `barred_slug` that one agent's, "" for several.
+    """
 
     name: str
     why: str
+    barred: str = ""
+    barred_slug: str = ""
 
 
 def app_problems(workspace: Workspace, uses: tuple[AppUse, ...]) -> list[FieldError]:
     """What stands against a routine that uses these apps, each with what to connect."""
     if not uses:
         return []
-    rows = _rows(workspace, uses)
+    rows = rows_of(workspace, uses)
     found = []
     for use in uses:
         app = rows.get(use.app)
@@ -57,7 +64,7 @@ def missing_app(routine: Routine) -> Missing | None:
     required = [use for use in apps_of(routine.apps) if use.required]
     if not required:
         return None
-    rows = _rows(routine.workspace, required)
+    rows = rows_of(routine.workspace, required)
     for use in required:
         app = rows.get(use.app)
         missing = Missing(use.app, "") if app is None else _missing(app)
@@ -72,12 +79,30 @@ def apps_for(routine: Routine) -> tuple[App, ...]:
     One that has been removed, and isn't required, isn't among them.
     """
     uses = apps_of(routine.apps)
-    rows = _rows(routine.workspace, uses) if uses else {}
+    rows = rows_of(routine.workspace, uses) if uses else {}
     return tuple(
         _app(rows[use.app], use.required)
         for use in uses
         if use.app in rows and rows[use.app].removed_at is None
     )
+
+
+def offered_json(
+    routine: Routine, apps: tuple[App, ...], allowed: Allowed
+) -> list[dict[str, object]]:
+    """What a run keeps of its apps: each with how many of its tools are offered, of how many.
+
+    `apps` are those of the routine that are there, with all their tools.
+    """
+    there = {app.slug: app for app in apps}
+    found: list[dict[str, object]] = []
+    for use in apps_of(routine.apps):
+        app = there.get(use.app)
+        names = [tool.name for tool in app.tools] if app else []
+        offered = tools_within(allowed, use.app, names)
+        name = app.name if app else use.app
+        found.append({"name": name, "tools": len(offered), "of": len(names), "there": bool(app)})
+    return found
 
 
 def server_of(app: Connector) -> AppServer:
@@ -115,10 +140,10 @@ def _app(row: Connector, required: bool) -> App:
         return App(row.slug, row.name, tools, None, required, trouble)
 
 
-def _rows(workspace: Workspace, uses: Iterable[AppUse]) -> dict[str, Connector]:
+def rows_of(workspace: Workspace, uses: Iterable[AppUse]) -> dict[str, Connector]:
     """Each app by its slug; one that was removed stands there until another takes its place."""
     rows = Connector.objects.filter(
-        workspace=workspace, slug__in=[use.app for use in uses]
+        workspace=workspace, slug__in=[use.app for use in uses if "\0" not in use.app]
     ).select_related("workspace", "sign_in")
     found: dict[str, Connector] = {}
     for row in rows.order_by("pk"):

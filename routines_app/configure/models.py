@@ -1,11 +1,13 @@
 """Which models a workspace may use: its own keys first, then what the environment holds."""
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from celery import current_app
 from django.conf import settings
 from django.db import transaction
+from django.db.models import F
 
 from accounts.models import Workspace
 from billing.prices import Price, default_model
@@ -58,9 +60,10 @@ class Way:
     only: bool = False
 
 
-def usable_models(workspace: Workspace) -> list[UsableModel]:
+def usable_models(workspace: Workspace, ways: "list[Way] | None" = None) -> list[UsableModel]:
     """Each connection's own model that this workspace may use now, the preferred one first."""
-    found = [_usable(way, way.model) for way in ways_of(workspace)]
+    known = ways_of(workspace) if ways is None else ways
+    found = [_usable(way, way.model) for way in known]
     return [each for each in found if isinstance(each, UsableModel)]
 
 
@@ -86,6 +89,14 @@ def assistant_of(workspace: Workspace) -> Agent | None:
 def version_now(agent: Agent) -> AgentVersion | None:
     """What an agent is now; None for one that was never described."""
     return agent.versions.filter(number=agent.version).first()
+
+
+def versions_now(agents: Iterable[Agent]) -> dict[int, AgentVersion]:
+    """What each of these agents is now, by its id; one that was never described is absent."""
+    rows = AgentVersion.objects.filter(
+        agent_id__in=[agent.pk for agent in agents], number=F("agent__version")
+    )
+    return {row.agent_id: row for row in rows.select_related("agent")}
 
 
 def model_of_agent(agent: Agent, ways: "list[Way] | None" = None) -> UsableModel | Unusable | None:
@@ -122,8 +133,19 @@ def word_model(
     """
     known = ways_of(workspace) if ways is None else ways
     said = ModelWord.objects.filter(workspace=workspace, word=tier).first()
-    if said is not None:
-        return named_model(workspace, said.model, known)
+    return _meant(workspace, tier, said.model if said else "", known)
+
+
+def word_models(workspace: Workspace, ways: list[Way]) -> dict[str, UsableModel | Unusable]:
+    """What each of the three words means here, as `word_model` has it."""
+    rows = ModelWord.objects.filter(workspace=workspace)
+    said = dict(rows.values_list("word", "model"))
+    return {tier.value: _meant(workspace, tier, said.get(tier.value, ""), ways) for tier in Tier}
+
+
+def _meant(workspace: Workspace, tier: Tier, said: str, known: list[Way]) -> UsableModel | Unusable:
+    if said:
+        return named_model(workspace, said, known)
     refused = ""
     for way in known:
         found = _usable(way, model_of_word(way, tier))

@@ -112,11 +112,11 @@ def configure_routine(
         live = Run.objects.filter(routine=held, status__in=LIVE_STATUSES).first()
         if live is not None:
             return RunIsLive(live)
-        errors = problems(held.workspace, content, now)
+        before = content_of(held)
+        errors = problems(held.workspace, content, now, before)
         errors += name_problem(held.workspace, content.name, held)
         if errors:
             return Refused(errors)
-        before = content_of(held)
         if before.as_json() == content.as_json():
             return Configured(held, changed=False)
         if before.schedule != content.schedule:
@@ -140,7 +140,8 @@ def turn_on(routine: Routine, person: User) -> Routine | Refused:
     now = database_clock.now()
     with transaction.atomic():
         held = Routine.objects.select_for_update().get(pk=routine.pk)
-        errors = problems(held.workspace, content_of(held), now)
+        content = content_of(held)
+        errors = problems(held.workspace, content, now, content)
         if errors:
             return Refused(errors)
         if not held.enabled:

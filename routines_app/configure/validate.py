@@ -7,6 +7,7 @@ from accounts.models import Workspace
 from billing.models import Account
 from billing.plans import Plan, plan_of
 from machines.models import Machine
+from routines_app.configure.agent_apps import limit_problems
 from routines_app.configure.apps import app_problems
 from routines_app.configure.content import FieldError, RoutineContent
 from routines_app.models import Agent, Routine
@@ -20,8 +21,16 @@ MAX_TIME = timedelta(hours=6)
 MOST_QUIET_DAYS = 365
 
 
-def problems(workspace: Workspace, content: RoutineContent, now: datetime) -> list[FieldError]:
-    """Everything that stands against saving, each with what to do; empty when nothing does."""
+def problems(
+    workspace: Workspace,
+    content: RoutineContent,
+    now: datetime,
+    before: RoutineContent | None = None,
+) -> list[FieldError]:
+    """Everything that stands against saving, each with what to do; empty when nothing does.
+
+    `before` is what the routine is set to now, None for a new one.
+    """
     found: list[FieldError] = []
 
     def wrong(field: str, sentence: str) -> None:
@@ -71,7 +80,8 @@ def problems(workspace: Workspace, content: RoutineContent, now: datetime) -> li
         wrong("folder", "Shorten the folder to 300 characters.")
     if len(content.check_command) > 10_000:
         wrong("check_command", "Shorten the check to 10,000 characters.")
-    return found + app_problems(workspace, content.apps)
+    found += app_problems(workspace, content.apps)
+    return found + limit_problems(workspace, content, before)
 
 
 def name_problem(

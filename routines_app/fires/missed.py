@@ -33,7 +33,7 @@ WITH missed AS (
     ) AS m(routine_id, dedup_key, first, last, count)
 ),
 held AS (
-    SELECT r.id, r.workspace_id, r.machine_id, r.schedule_version
+    SELECT r.id, r.workspace_id, r.machine_id, r.agent_id, r.schedule_version
     FROM routines_app_routine r WHERE r.id IN (SELECT routine_id FROM missed)
     ORDER BY r.id FOR NO KEY UPDATE
 ),
@@ -60,10 +60,10 @@ totalled AS (
     ON CONFLICT (routine_id) DO UPDATE SET refusals = t.refusals + excluded.refusals
 )
 INSERT INTO routines_app_run (
-    key, fire_id, routine_id, workspace_id, machine_id, number, status, attempt, snapshot,
+    key, fire_id, routine_id, workspace_id, machine_id, agent_id, number, status, attempt, snapshot,
     queued_at, finished_at, spent, input_tokens, cached_tokens, output_tokens, requests,
     headline, body, facts, doing, cause, state_before, state_after)
-SELECT gen_random_uuid(), f.id, f.routine_id, f.workspace_id, h.machine_id,
+SELECT gen_random_uuid(), f.id, f.routine_id, f.workspace_id, h.machine_id, h.agent_id,
        c.before + row_number() OVER (PARTITION BY f.routine_id ORDER BY f.due_at, f.id),
        'skip_missed', 0, '{}'::jsonb, %(now)s, %(now)s, 0, 0, 0, 0, 0,
        '', '', %(facts)s::jsonb

@@ -48,7 +48,7 @@ WITH wanted AS (
     ) AS w(routine_id, source, dedup_key, due_at, person_id, scheduled, payload, until, next_at)
 ),
 held AS (
-    SELECT r.id, r.workspace_id, r.machine_id, r.schedule_version
+    SELECT r.id, r.workspace_id, r.machine_id, r.agent_id, r.schedule_version
     FROM routines_app_routine r
     WHERE r.id IN (SELECT routine_id FROM wanted) AND r.deleted_at IS NULL
     ORDER BY r.id
@@ -79,10 +79,10 @@ counted AS (
     RETURNING r.id, r.run_counter - COALESCE(n.count, 0) AS before
 )
 INSERT INTO routines_app_run (
-    key, fire_id, routine_id, workspace_id, machine_id, number, status, attempt, snapshot,
+    key, fire_id, routine_id, workspace_id, machine_id, agent_id, number, status, attempt, snapshot,
     queued_at, spent, input_tokens, cached_tokens, output_tokens, requests, headline, body,
     facts, doing, cause, state_before, state_after)
-SELECT gen_random_uuid(), f.id, f.routine_id, f.workspace_id, h.machine_id,
+SELECT gen_random_uuid(), f.id, f.routine_id, f.workspace_id, h.machine_id, h.agent_id,
        c.before + row_number() OVER (PARTITION BY f.routine_id ORDER BY f.due_at, f.id),
        'queued', 0, '{}'::jsonb, %(now)s, 0, 0, 0, 0, 0, '', '', '{}'::jsonb, '{}'::jsonb,
        '', '', ''

@@ -59,7 +59,9 @@ class AgentVersion(models.Model):
 
     `model` is `provider/model`, one particular model that is never replaced by another. Without
     it `tier` is fast, balanced or deep, and the workspace's models say what that means; both
-    empty: balanced, or no model for a script. `tools` are names as a model calls them.
+    empty: balanced, or no model for a script. `tools` are names as a model calls them. `apps` are
+    those that it may use at most, in the order of their slugs: {"app": slug, "tools": [names]};
+    null: whatever its routine gives it.
     """
 
     agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="versions")
@@ -70,6 +72,7 @@ class AgentVersion(models.Model):
     tier = models.CharField(max_length=8, blank=True, default="")
     model = models.CharField(max_length=160, blank=True)
     tools = models.JSONField(default=list, blank=True)
+    apps = models.JSONField(null=True, blank=True)
     note = models.CharField(max_length=200, blank=True, default="")
     changed_by = models.ForeignKey(
         User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"

@@ -11,6 +11,7 @@ from django.db.models import Q
 from accounts.models import User, Workspace
 from foundation import clock
 from machines.models import Machine
+from routines_app.models.agent import Agent
 from routines_app.models.routine import Routine
 from routines_app.rules.status import FINAL_STATUSES, LIVE_STATUSES, RunStatus
 
@@ -90,6 +91,16 @@ class Run(models.Model):
     machine = models.ForeignKey(
         Machine, null=True, blank=True, on_delete=models.PROTECT, related_name="runs"
     )
+    # Whom the routine named when it was asked for, and who was asked or picked once it began; null:
+    # nobody yet, or a model alone. `run_by_agent` begins with it.
+    agent = models.ForeignKey(
+        Agent,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="runs",
+        db_index=False,
+    )
     number = models.PositiveIntegerField()
     status = models.CharField(max_length=24, default=RunStatus.QUEUED)
     attempt = models.PositiveSmallIntegerField(default=0)
@@ -143,6 +154,12 @@ class Run(models.Model):
         ]
         indexes = [
             models.Index(fields=["workspace", "-finished_at"], name="run_by_workspace"),
+            models.Index(fields=["agent", "-queued_at"], name="run_by_agent"),
+            models.Index(
+                fields=["agent", "-finished_at"],
+                condition=Q(turn_at__isnull=False, finished_at__isnull=False),
+                name="run_turned_by_agent",
+            ),
             models.Index(
                 fields=["machine"],
                 condition=Q(status__in=list(LIVE_STATUSES)),

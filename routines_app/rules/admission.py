@@ -13,8 +13,9 @@ class AdmissionFacts:
     `schedule_changed`: the schedule that asked for it has been changed since.
     `machine`: its name, None when the routine has none; `machine_gone`: deleted.
     `no_model`: why its agent has no model to use, empty when it has one or needs none.
-    `no_app`: an app that it requires and that isn't connected, empty when all are; `no_app_why` is
-    a sentence, empty when the app has been removed.
+    `no_app`: an app that it requires and can't be used, empty when all can; `no_app_why` is a
+    sentence, empty when the app has been removed. `barred`: who may not use it, as
+    a sentence begins, empty when it isn't connected; `barred_slug` that agent's, empty for several.
     """
 
     by_person: bool
@@ -33,6 +34,8 @@ class AdmissionFacts:
     grace: float | None = None  # how many of them are allowed; None when it may wait for ever
     no_app: str = ""
     no_app_why: str = ""
+    barred: str = ""
+    barred_slug: str = ""
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,8 @@ def decide(facts: AdmissionFacts) -> Admitted | Refused:
         return Refused(RunStatus.SKIP_NO_MODEL, {"agent": facts.agent, "reason": facts.no_model})
     if facts.no_app:
         why: dict[str, object] = {"reason": facts.no_app, "variant": facts.no_app_why}
+        if facts.barred:
+            why |= {"barred": facts.barred, "barred_slug": facts.barred_slug}
         return Refused(RunStatus.SKIP_CONNECTOR, why)
     return Admitted()
 

@@ -89,6 +89,10 @@ def refusal(status: RunStatus, facts: RunFacts) -> Sentence:
             )
         case RunStatus.SKIP_CONNECTOR:
             app = facts.reason or "An app that it needs"
+            if facts.barred:
+                act = Act("agent", f"Allow {app}")
+                spent = "Found before anything was spent."
+                return Sentence(lead, f"{facts.barred} use {app}.", spent, act)
             act = Act("apps", "Connect it")
             return Sentence(lead, f"{app} isn’t connected.", facts.variant, act)
         case RunStatus.FAIL_NO_GRANT:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 class Act:
     """The one useful action of a sentence. `code` names it for the page: run_now, edit_check,
     edit_work, edit_schedule, raise_cap, allow_longer, raise_budget, turn_on, resume, see_run,
-    start_machine, restore, choose_machine, models, see_output, see_failures, change_plan, apps.
+    start_machine, restore, choose_machine, models, see_output, see_failures, change_plan, apps,
+    agent.
     """
 
     code: str
@@ -65,6 +66,7 @@ class RunFacts:
     turned_off: bool = False  # this run's end turned the routine off
     usual_wake: float = 0.0  # what the machine usually takes to wake
     next_allowed: str = ""  # "9:15"
+    barred: str = ""  # who may not use an app that it needs: "Writer may not", "No agent may"
     next_worst: int = 0  # the most that the request which didn't fit could have cost
 
 

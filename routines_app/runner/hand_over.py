@@ -6,6 +6,7 @@ from foundation import database_clock
 from routines_app.admission.admit import Ready
 from routines_app.agents.routing import pick
 from routines_app.agents.turn import TurnInterrupted, TurnRequest
+from routines_app.configure.apps import offered_json
 from routines_app.models import ModelKey
 from routines_app.runner import record
 from routines_app.runner.lease import Why
@@ -14,14 +15,17 @@ from routines_app.runner.steps import StoredSteps
 
 
 def hand_over(request: TurnRequest, ready: Ready, steps: StoredSteps) -> TurnRequest:
-    """The turn as the agent takes it that Assistant picks: its instructions, tools and model, with
-    what asking has cost counted on. The run notes whose turn it is.
+    """The turn as the agent takes it that Assistant picks: its instructions, tools, apps and model,
+    with what asking has cost counted on. The run notes whose turn it is.
 
     Raises TurnInterrupted when the run has to end, or isn't ours any more.
     """
-    run = ready.run
-    picked = pick(request, ready.candidates[0], ready.candidates, steps)
+    run, among = ready.run, ready.candidates
+    assert among is not None and among.able  # admission refuses a run that nobody may do
+    picked = pick(request, among, steps)
     who = picked.candidate
+    if request.apps is not None:
+        request.apps.narrow(who.allowed)
     run.snapshot = {
         **run.snapshot,
         "agent": who.name,
@@ -29,10 +33,11 @@ def hand_over(request: TurnRequest, ready: Ready, steps: StoredSteps) -> TurnReq
         "persona": who.persona,
         "tools": list(who.tools),
         "model": f"{who.choice.connection.provider}/{who.choice.name}",
-        "picked_by": ready.candidates[0].name,
+        "picked_by": among.asked.name,
         "picked_because": picked.reason,
+        "offered": offered_json(run.routine, ready.apps, who.allowed),
     }
-    if not patiently(lambda: record.note_snapshot(steps.claim, run.snapshot)):
+    if not patiently(lambda: record.note_picked(steps.claim, run.snapshot, who.agent_id)):
         steps.lease.why = Why.LOST
         raise TurnInterrupted(Why.LOST)
     note_use(who.key_id)

@@ -74,12 +74,22 @@ def checked(claim: Claim) -> bool:
 
 
 def note_snapshot(claim: Claim, snapshot: dict[str, Any]) -> bool:
-    """Note what only turned out once the run had begun: who was picked to do the work, from how
-    many turns its conversation goes on."""
+    """Note what only turned out once the run had begun: from how many turns its conversation goes
+    on."""
     return (
         Run.objects.filter(
             pk=claim.run_id, finished_at__isnull=True, fire__claim_token=claim.token
         ).update(snapshot=snapshot)
+        == 1
+    )
+
+
+def note_picked(claim: Claim, snapshot: dict[str, Any], agent_id: int | None) -> bool:
+    """Note who was picked to do the work, whose run it is from then on."""
+    return (
+        Run.objects.filter(
+            pk=claim.run_id, finished_at__isnull=True, fire__claim_token=claim.token
+        ).update(snapshot=snapshot, agent_id=agent_id)
         == 1
     )
 

@@ -226,7 +226,7 @@ def _turn(
         tools=None if snapshot.get("tools") is None else tuple(snapshot["tools"]),
         apps=apps,
     )
-    if ready.candidates:
+    if ready.candidates is not None:
         request = hand_over(request, ready, steps)
     request, began = go_on(request, run, steps)
     outcome = runtime_for(request).take_turn(request, computer, steps)

@@ -59,6 +59,11 @@ def act_link(act: Act | None, run: Run) -> ActLink | None:
             return ActLink(act.words, _page(run, other)) if isinstance(other, int) else None
         case "see_failures":
             return ActLink(act.words, reverse("routine", args=routine))
+        case "agent":
+            slug = run.facts.get("barred_slug")
+            if slug:
+                return _optional(act.words, "agent", [*workspace, str(slug)])
+            return _optional(act.words, "agents", workspace)
         case "apps":
             return _optional(act.words, "apps", workspace)
         case "models":

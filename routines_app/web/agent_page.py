@@ -1,18 +1,20 @@
 """One agent's page, which is its form: made, changed, put back and deleted there."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from django.contrib import messages
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.models import Role
+from foundation import clock
 from routines_app.configure.agents import (
     AgentChangedMeanwhile,
     AgentContent,
     AgentSaved,
     StaysHere,
+    WouldStop,
     configure_agent,
     content_of_agent,
     content_of_version,
@@ -24,46 +26,17 @@ from routines_app.configure.agents import (
     thinks,
 )
 from routines_app.configure.content import FieldError, Refused
-from routines_app.configure.models import (
-    Unusable,
-    UsableModel,
-    Way,
-    model_of_agent,
-    usable_models,
-    ways_of,
-    word_model,
-)
-from routines_app.models import Agent, AgentRuntime, Routine, Run
-from routines_app.rules.money import dollars
-from routines_app.rules.roster import TOOL_GROUPS, Tier, ToolGroup, groups_of, tools_of
-from routines_app.rules.status import Shape
+from routines_app.configure.models import Unusable, model_of_agent, ways_of
+from routines_app.models import Agent, AgentRuntime, Routine
+from routines_app.rules.roster import Tier, groups_of, tools_of
 from routines_app.web.access import WorkspaceRequest, in_workspace, role_too_low
-from routines_app.web.agents import about, agents_of, cost_words
-from routines_app.web.heartbeat import TICKS
+from routines_app.web.agent_apps import app_fields
+from routines_app.web.agent_figures import last_shapes, month_so_far, picked_for, usual_costs
+from routines_app.web.agent_form import differences, form_fields, ticked_in_vain, typed, typed_apps
+from routines_app.web.agents import agents_of, cost_words
 from routines_app.web.routine_rows import typical_of
-from routines_app.web.run_words import shape_of_status
 
 VERSIONS = 20
-_HALVES = (TOOL_GROUPS[: len(TOOL_GROUPS) // 2], TOOL_GROUPS[len(TOOL_GROUPS) // 2 :])
-PARTICULAR = "model"  # the fourth way to think: one particular model
-
-
-@dataclass(frozen=True)
-class WordChoice:
-    """Fast, balanced or deep, with what it means here."""
-
-    value: str
-    words: str
-    means: str
-    chosen: bool
-
-
-@dataclass(frozen=True)
-class ToolChoice:
-    """One group of tools, given or not."""
-
-    group: ToolGroup
-    given: bool
 
 
 @in_workspace(Role.VIEWER)
@@ -76,10 +49,17 @@ def agent(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpResp
         return _shown(request, found, content_of_agent(found), found.version)
     if not changes:
         return role_too_low(request, Role.ADMIN)
-    content = _typed(request.POST, content_of_agent(found))
+    start = content_of_agent(found)
+    content = typed(request.POST, start)
+    in_vain = ticked_in_vain(request.POST, start)
+    if in_vain:
+        ticked = replace(content, apps=typed_apps(request.POST))
+        return _shown(request, found, ticked, found.version, errors=in_vain)
     version = request.POST.get("version", "")
     number = int(version) if version.isdecimal() and len(version) < 9 else 0
-    return _answer(request, found, content, configure_agent(found, request.user, number, content))
+    known = request.POST.getlist("stopping")
+    answer = configure_agent(found, request.user, number, content, stopping=known)
+    return _answer(request, found, content, answer)
 
 
 @in_workspace(Role.MEMBER)
@@ -92,7 +72,10 @@ def agent_new(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
         start = replace(content_of_agent(like), name=f"{like.name} of ours")
     if request.method != "POST":
         return _form(request, start)
-    content = _typed(request.POST, start)
+    content = typed(request.POST, start)
+    in_vain = ticked_in_vain(request.POST, start)
+    if in_vain:
+        return _form(request, replace(content, apps=typed_apps(request.POST)), in_vain)
     made = make_agent(request.workspace, request.user, content)
     if isinstance(made, Refused):
         return _form(request, content, made.errors)
@@ -141,7 +124,7 @@ def _answer(
     request: WorkspaceRequest,
     found: Agent,
     content: AgentContent,
-    answer: AgentSaved | Refused | AgentChangedMeanwhile,
+    answer: AgentSaved | Refused | AgentChangedMeanwhile | WouldStop,
 ) -> HttpResponse:
     match answer:
         case AgentSaved(agent=saved, changed=changed):
@@ -150,32 +133,17 @@ def _answer(
             return redirect("agent", request.workspace.slug, saved.slug)
         case Refused(errors=errors):
             return _shown(request, found, content, found.version, errors=errors)
+        case WouldStop(routines=routines):
+            return _shown(request, found, content, found.version, stops=routines)
         case AgentChangedMeanwhile():
             return _shown(request, found, content, answer.version, theirs=answer)
-
-
-def _typed(post: QueryDict, start: AgentContent) -> AgentContent:
-    """What was sent; what the form didn't have stays as it was."""
-    think = post.get("think", start.tier if not start.model else PARTICULAR)
-    particular = think == PARTICULAR
-    tools = start.tools
-    if "tools_shown" in post:
-        tools = tools_of(*post.getlist("tools"))
-    return AgentContent(
-        name=post.get("name", start.name),
-        purpose=post.get("purpose", start.purpose),
-        persona=post.get("persona", start.persona),
-        tier="" if particular else think,
-        model=post.get("model", start.model) if particular else "",
-        tools=tools,
-    )
 
 
 def _form(
     request: WorkspaceRequest, content: AgentContent, errors: list[FieldError] | None = None
 ) -> HttpResponse:
     """The page of an agent that isn't there yet."""
-    context = _fields(request, content, errors or []) | {"may_change": True}
+    context = form_fields(request.workspace, content, errors or []) | {"may_change": True}
     return render(request, "pages/agent.html", context, status=422 if errors else 200)
 
 
@@ -187,12 +155,14 @@ def _shown(
     *,
     errors: list[FieldError] | None = None,
     theirs: AgentChangedMeanwhile | None = None,
+    stops: list[Routine] | None = None,
 ) -> HttpResponse:
     ways = ways_of(request.workspace)
     works_for: list[Routine] = found.works_for  # type: ignore[attr-defined]  # agents_of adds it
-    usual = typical_of([each.pk for each in works_for])
+    picked = picked_for([found]).get(found.pk, [])
+    usual = typical_of([each.pk for each in [*works_for, *picked]])
     model = model_of_agent(found, ways)
-    context = _fields(request, content, errors or [], ways) | {
+    context = form_fields(request.workspace, content, errors or [], ways) | {
         "agent": found,
         "version": version,
         "script": found.runtime == AgentRuntime.SCRIPT,
@@ -203,72 +173,20 @@ def _shown(
         "may_go_back": bool(found.came_as) and not is_as_it_came(found),
         "gone": model.reason if isinstance(model, Unusable) else "",
         "conflict": theirs,
-        "differences": _differences(theirs.theirs, content) if theirs else [],
-        "cost": cost_words(found, ways),
-        "shapes": _shapes(found),
+        "differences": differences(theirs.theirs, content) if theirs else [],
+        "stops": stops or [],
+        "cost": cost_words(usual_costs([found]).get(found.pk), model),
+        "shapes": last_shapes(found),
+        "month": month_so_far(found, clock.now()),
         "works_for": [
             (each, usual[each.pk].spent if each.pk in usual else None) for each in works_for
         ],
+        "picked_for": [
+            (each, usual[each.pk].spent if each.pk in usual else None) for each in picked
+        ],
     }
-    status = 409 if theirs else 422 if errors else 200
+    status = 409 if theirs or stops else 422 if errors else 200
     return render(request, "pages/agent.html", context, status=status)
-
-
-def _fields(
-    request: WorkspaceRequest,
-    content: AgentContent,
-    errors: list[FieldError],
-    ways: list[Way] | None = None,
-) -> dict[str, object]:
-    """What the form's fields need."""
-    known = ways_of(request.workspace) if ways is None else ways
-    given = set(groups_of(content.tools))
-    return {
-        "content": content,
-        "errors": errors,
-        "wrong": {error.field: error.sentence for error in errors},
-        "words": [_word(request, tier, content, known) for tier in Tier],
-        "particular": bool(content.model) or not content.tier,
-        "models": [model.label for model in usable_models(request.workspace)],
-        "tools": [[ToolChoice(group, group in given) for group in half] for half in _HALVES],
-        "given": groups_of(content.tools),
-        "thinks": thinks(content),
-    }
-
-
-def _word(
-    request: WorkspaceRequest, tier: Tier, content: AgentContent, ways: list[Way]
-) -> WordChoice:
-    model = word_model(request.workspace, tier, ways)
-    means = (
-        f"{model.name}. About {dollars(about(model))} a run, before any is known."
-        if isinstance(model, UsableModel)
-        else f"No model: {model.reason}."
-    )
-    return WordChoice(tier.value, tier.capitalize(), means, content.tier == tier.value)
-
-
-def _differences(theirs: AgentContent, yours: AgentContent) -> list[tuple[str, str, str]]:
-    """Name, theirs and yours of each field that differs."""
-    said = [
-        ("Name", theirs.name, yours.name),
-        ("Purpose", theirs.purpose, yours.purpose),
-        ("Instructions", theirs.persona, yours.persona),
-        ("Thinks with", thinks(theirs), thinks(yours)),
-        ("Tools", _tools(theirs), _tools(yours)),
-    ]
-    return [each for each in said if each[1] != each[2]]
-
-
-def _tools(content: AgentContent) -> str:
-    return ", ".join(group.name.lower() for group in groups_of(content.tools)) or "none"
-
-
-def _shapes(found: Agent) -> list[Shape]:
-    """How the last runs of its routines ended, the oldest first."""
-    runs = Run.objects.filter(workspace_id=found.workspace_id, routine__agent=found)
-    statuses = runs.order_by("-queued_at").values_list("status", flat=True)[:TICKS]
-    return [shape_of_status(status) for status in reversed(statuses)]
 
 
 @in_workspace(Role.VIEWER)
@@ -286,5 +204,7 @@ def agent_version(
         "content": content,
         "thinks": thinks(content),
         "given": groups_of(content.tools),
+        "script": found.runtime == AgentRuntime.SCRIPT,
+        **app_fields(request.workspace, content),
     }
     return render(request, "pages/agent_version.html", context)

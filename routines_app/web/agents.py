@@ -1,7 +1,7 @@
 """The roster: each agent, how it thinks, what it may use, for whom it works, what it costs."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from statistics import median
 
 from django.db.models import Prefetch, QuerySet
 from django.http import HttpResponse
@@ -10,48 +10,38 @@ from django.views.decorators.http import require_GET
 
 from accounts.models import Role, Workspace
 from billing.prices import cost_of
-from routines_app.configure.agents import AgentContent, content_of_agent, thinks
-from routines_app.configure.models import UsableModel, Way, model_of_agent, ways_of
-from routines_app.models import Agent, AgentRuntime, Routine, Run
+from routines_app.configure.agent_apps import app_names
+from routines_app.configure.agent_content import AgentContent, content_at, thinks
+from routines_app.configure.models import (
+    Unusable,
+    UsableModel,
+    named_model,
+    versions_now,
+    ways_of,
+    word_models,
+)
+from routines_app.models import Agent, AgentRuntime, Routine
 from routines_app.rules.money import dollars
-from routines_app.rules.roster import tools_in_words
+from routines_app.rules.roster import Tier, tools_in_words
 from routines_app.web.access import WorkspaceRequest, in_workspace
+from routines_app.web.agent_figures import picked_for, usual_costs
 
-LAST = 20  # runs that reached a model, of which the usual cost is the median
-ENOUGH = 3
 ABOUT_READ, ABOUT_WRITTEN = 12_000, 1_000  # tokens of a run that nobody has seen yet
 
 
 @dataclass(frozen=True)
 class RosterRow:
-    """One agent as the roster shows it. `typically` is "" where nothing is known."""
+    """One agent as the roster shows it. `typically` is "" where nothing is known.
+
+    `picked_for` are the routines that name nobody and that it was picked for lately.
+    """
 
     agent: Agent
     thinks: str
     tools: str
     works_for: list[Routine]
+    picked_for: list[Routine]
     typically: str
-
-
-def usual_cost(agent: Agent) -> int | None:
-    """The median cost of its last runs that reached a model, in micro-dollars.
-
-    Nothing for a script; None before three such runs.
-    """
-    if agent.runtime == AgentRuntime.SCRIPT:
-        return 0
-    spent = (
-        Run.objects.filter(
-            workspace_id=agent.workspace_id,
-            routine__agent=agent,
-            turn_at__isnull=False,
-            finished_at__isnull=False,
-        )
-        .order_by("-finished_at")
-        .values_list("spent", flat=True)[:LAST]
-    )
-    known = list(spent)
-    return int(median(known)) if len(known) >= ENOUGH else None
 
 
 def about(model: UsableModel) -> int:
@@ -59,12 +49,13 @@ def about(model: UsableModel) -> int:
     return cost_of(model.price, input_tokens=ABOUT_READ, output_tokens=ABOUT_WRITTEN)
 
 
-def cost_words(agent: Agent, ways: list[Way]) -> str:
-    """What a run of it typically costs: "$0.06", "About $0.05", or "" where nothing is known."""
-    usual = usual_cost(agent)
+def cost_words(usual: int | None, model: UsableModel | Unusable | None) -> str:
+    """What a run typically costs: "$0.06", "About $0.05", or "" where nothing is known.
+
+    `usual` is what is known of an agent's runs, in micro-dollars; `model` what it thinks with.
+    """
     if usual is not None:
         return dollars(usual)
-    model = model_of_agent(agent, ways)
     return f"About {dollars(about(model))}" if isinstance(model, UsableModel) else ""
 
 
@@ -73,6 +64,14 @@ def thinks_words(content: AgentContent) -> str:
     if content.model:
         return content.model.partition("/")[2] or content.model
     return thinks(content).lower() if content.tier else "none"
+
+
+def may_use_words(content: AgentContent, app_names: Mapping[str, str]) -> str:
+    """What it may use, as the roster says it: "Files, web, Helpdesk"; the apps only where it is
+    limited to some. `app_names` are theirs by their slugs."""
+    apps = [app_names.get(each.app, each.app) for each in content.apps or ()]
+    tools = [tools_in_words(content.tools)] if content.tools or not apps else []
+    return ", ".join([*tools, *apps])
 
 
 def agents_of(workspace: Workspace) -> QuerySet[Agent]:
@@ -91,21 +90,34 @@ def agents_of(workspace: Workspace) -> QuerySet[Agent]:
 def roster(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     """Each agent with its purpose and the routines that it works for."""
     ways = ways_of(request.workspace)
-    rows = [_row(agent, ways) for agent in agents_of(request.workspace)]
+    words = word_models(request.workspace, ways)
+    agents = list(agents_of(request.workspace))
+    usual, picked, versions = usual_costs(agents), picked_for(agents), versions_now(agents)
+    contents = {agent.pk: content_at(agent, versions.get(agent.pk)) for agent in agents}
+    slugs = {app.app for content in contents.values() for app in content.apps or ()}
+    names = app_names(request.workspace, slugs) if slugs else {}
+    rows = []
+    for agent in agents:
+        content = contents[agent.pk]
+        thinks_at_all = agent.runtime == AgentRuntime.MODEL
+        model = words[content.tier or Tier.BALANCED] if thinks_at_all else None
+        if content.model:
+            model = named_model(request.workspace, content.model, ways)
+        cost = cost_words(usual.get(agent.pk), model)
+        works_for: list[Routine] = agent.works_for  # type: ignore[attr-defined]  # agents_of
+        rows.append(
+            RosterRow(
+                agent,
+                thinks_words(content),
+                may_use_words(content, names),
+                works_for,
+                picked.get(agent.pk, []),
+                cost,
+            )
+        )
     context = {
         "rows": rows,
         "busy": len([row for row in rows if row.works_for]),
         "may_make": request.membership.may(Role.MEMBER),
     }
     return render(request, "pages/agents.html", context)
-
-
-def _row(agent: Agent, ways: list[Way]) -> RosterRow:
-    content = content_of_agent(agent)
-    return RosterRow(
-        agent,
-        thinks_words(content),
-        tools_in_words(content.tools),
-        agent.works_for,  # type: ignore[attr-defined]  # agents_of adds it
-        cost_words(agent, ways),
-    )

@@ -13,7 +13,6 @@ from redis.exceptions import RedisError
 
 from accounts.models import Workspace
 from foundation import clock
-from routines_app.configure.connectors import present_apps
 from routines_app.configure.content import FieldError
 from routines_app.configure.models import (
     NONE_CONNECTED,
@@ -25,11 +24,12 @@ from routines_app.configure.models import (
     usable_models,
 )
 from routines_app.configure.validate import free_name
-from routines_app.models import Agent, AgentRuntime, Connector, ConnectorState, Routine
+from routines_app.models import Agent, AgentRuntime, Routine
 from routines_app.producers.manual import run_it_now
 from routines_app.rules.status import LIVE_STATUSES
 from routines_app.web.access import WorkspaceRequest
 from routines_app.web.conversation import conversation_of
+from routines_app.web.form_apps import apps_offered
 from routines_app.web.form_controls import Roster, sentence_controls
 from routines_app.web.form_preview import Usual, preview_of
 from routines_app.web.form_read import choices_at, numbered
@@ -160,7 +160,7 @@ def form_context(
         "script": script,
         "no_model": _without_model(request.workspace, state, agent),
         "agent": agent,
-        "apps": apps_offered(request.workspace, state),
+        "apps": apps_offered(request.workspace, state, agent),
         "talk": conversation_of(routine, now, request.user.zone) if routine else None,
         "focus": _focus(request, state),
         "where": roster.machine(state.machine),
@@ -183,38 +183,6 @@ def _without_model(workspace: Workspace, state: FormState, agent: Agent | None) 
         return ""
     why = "" if found == NONE_CONNECTED else f": {found.reason}"
     return f"{who} has no model to use yet{why}"
-
-
-@dataclass(frozen=True)
-class AppChoice:
-    """One app as the form offers it. `how` is "", may or must; `trouble` a few words."""
-
-    slug: str
-    name: str
-    how: str
-    trouble: str
-
-
-def apps_offered(workspace: Workspace, state: FormState) -> list[AppChoice]:
-    """The workspace's apps; and those that are chosen and aren't connected any more."""
-    chosen = {slug: how for slug, _, how in (each.partition(":") for each in state.apps)}
-    found = [
-        AppChoice(app.slug, app.name, chosen.pop(app.slug, ""), _app_trouble(app))
-        for app in present_apps(workspace)
-    ]
-    return found + [AppChoice(slug, slug, how, "isn’t connected") for slug, how in chosen.items()]
-
-
-def _app_trouble(app: Connector) -> str:
-    match app.state:
-        case ConnectorState.REFUSED:
-            return "asks to be signed in again"
-        case ConnectorState.NEW:
-            return "was never asked for its tools"
-        case ConnectorState.SILENT:
-            return "didn’t answer when it was last asked"
-        case _:
-            return ""
 
 
 def _focus(request: WorkspaceRequest, state: FormState) -> str:

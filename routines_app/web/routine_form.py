@@ -221,7 +221,8 @@ def _errors(
         errors.insert(0, FieldError("every", "The sentence has new blanks. Fill them, then save."))
     errors += problem_of_try(request, state)
     if errors:
-        errors += problems(request.workspace, content, clock.now())
+        before = content_of(routine) if routine else None
+        errors += problems(request.workspace, content, clock.now(), before)
         errors += name_problem(request.workspace, content.name, routine)
     return errors
 

@@ -9,7 +9,7 @@ from accounts.models import Role
 from foundation import clock
 from machines.lifecycle import MachineState
 from routines_app.agents.turn import StepKind
-from routines_app.configure.apps import missing_app
+from routines_app.configure.candidates import what_keeps_it
 from routines_app.configure.models import Unusable, model_for
 from routines_app.fires import place_in_line
 from routines_app.models import AgentRuntime, Routine, Run, Step
@@ -243,7 +243,7 @@ def reason_holds(run: Run) -> bool:
         case RunStatus.SKIP_NO_MODEL:
             return isinstance(model_for(routine), Unusable)
         case RunStatus.SKIP_CONNECTOR:
-            return missing_app(routine) is not None
+            return what_keeps_it(routine) is not None
         case RunStatus.FAIL_NO_GRANT | RunStatus.STOP_DELETED:
             return True
         case _:

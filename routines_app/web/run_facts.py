@@ -70,6 +70,7 @@ def run_facts(run: Run, told: str, streak: int, now: datetime, zone: str) -> lis
         pairs.append(("Agent", f"{run.routine.agent}{reached}"))
     if not called:
         pairs.append(("Model", _model(run, snapshot)))
+    pairs.append(("Apps", _apps(snapshot)))
     pairs.append(("Machine", str(snapshot.get("machine") or run.machine or "")))
     pairs.append(("Conversation", _conversation(snapshot)))
     if run.version:
@@ -89,6 +90,21 @@ def _picked(snapshot: dict[str, object]) -> str:
     """Who picked the agent, where the routine named nobody."""
     by, because = snapshot.get("picked_by"), snapshot.get("picked_because")
     return f", picked by {by}: {because}" if by and because else ""
+
+
+def _apps(snapshot: dict[str, object]) -> str:
+    """What it was offered of its routine's apps: "Helpdesk, 3 of 9 tools; Billing not offered"."""
+    kept = snapshot.get("offered")
+    return "; ".join(_offered(each) for each in kept) if isinstance(kept, list) else ""
+
+
+def _offered(app: dict[str, object]) -> str:
+    name, tools, of = app["name"], app["tools"], app["of"]
+    if not app["there"]:
+        return f"{name} not connected"
+    if tools == of:
+        return str(name)
+    return f"{name}, {tools} of {of} tools" if tools else f"{name} not offered"
 
 
 def _conversation(snapshot: dict[str, object]) -> str:

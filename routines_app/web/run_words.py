@@ -70,6 +70,7 @@ def facts_of(run: Run, zone: str, now: datetime, place: int = 0, doing: str = ""
         plan=_text(kept, "plan"),
         script=snapshot.get("runtime") == AgentRuntime.SCRIPT,
         turned_off=kept.get("turned_off") is True,
+        barred=_text(kept, "barred"),
         next_allowed=_next_allowed(run, kept, zone),
         next_worst=_whole(kept, "next_worst") or 0,
     )

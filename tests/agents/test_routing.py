@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from routines_app.agents.routing import Candidate, Picked, pick, read_pick
+from routines_app.agents.routing import Candidate, Candidates, Picked, pick, read_pick
 from routines_app.agents.turn import StepKind
 from tests.agents.support import KeptSteps, choice_of, request
 from tests.fakes.model_provider import Answer, Fail, FakeProvider, Meter, Move
@@ -42,7 +42,7 @@ def ask(
             Candidate(name.lower(), name, number, f"The purpose of {name}.", "", (), choice)
             for number, name in enumerate(NAMES[:1] if only_one else NAMES, 1)
         )
-        picked = pick(request("Add up the week.", cap=cap), roster[0], roster, steps)
+        picked = pick(request("Add up the week.", cap=cap), Candidates(roster[0], roster), steps)
     assert fake.problems == []
     assert len(fake.seen) <= 1
     for seen in fake.seen:
@@ -96,5 +96,40 @@ def test_what_was_spent_before_counts_against_the_cap() -> None:
         choice = choice_of(fake, "openai-compatible")
         roster = tuple(Candidate(n.lower(), n, 1, "It works.", "", (), choice) for n in NAMES[:3])
         before = replace(request(cap=500_000), spent=499_990)
-        picked = pick(before, roster[0], roster, steps)
+        picked = pick(before, Candidates(roster[0], roster), steps)
     assert (picked.spent, fake.seen) == (499_990, [])
+
+
+def of_these(able: list[str], move: Move) -> tuple[Picked, KeptSteps, list[str]]:
+    """Who does it where only `able` of the roster may use an app, and what Assistant was told."""
+    steps = KeptSteps()
+    with FakeProvider([move]) as fake:
+        choice = choice_of(fake, "openai-compatible")
+        roster = {n: Candidate(n.lower(), n, 1, "It works.", "", (), choice) for n in NAMES}
+        among = Candidates(
+            roster["Assistant"], tuple(roster[name] for name in able), needs="Helpdesk"
+        )
+        picked = pick(request("Add up the week."), among, steps)
+    return picked, steps, [seen.text for seen in fake.seen]
+
+
+@pytest.mark.parametrize(
+    ("able", "who", "title"),
+    [
+        (["Writer"], "Writer", "Assistant picked Writer: only it may use Helpdesk"),
+        (["Assistant"], "Assistant", "Assistant does it itself: no other agent may use Helpdesk"),
+    ],
+)
+def test_where_one_alone_may_use_a_required_app_nothing_is_asked_and_it_is_said(
+    able: list[str], who: str, title: str
+) -> None:
+    picked, steps, told = of_these(able, Answer(text="Analyst: numbers"))
+    assert (picked.candidate.name, picked.reason) == (who, "only it may use Helpdesk")
+    assert ([step.title for step in steps.steps], picked.spent, told) == ([title], 0, [])
+
+
+def test_whoever_may_not_use_a_required_app_is_not_offered_nor_falls_back_on() -> None:
+    picked, steps, (told,) = of_these(["Writer", "Analyst"], Answer(text="Assistant: it is able"))
+    assert "- Assistant" not in told and "- Writer" in told and "choose Writer." in told
+    assert (picked.candidate.name, picked.reason) == ("Writer", "")
+    assert steps.steps[-1].title == "Writer does it: its answer named none of the agents"

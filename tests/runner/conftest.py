@@ -6,16 +6,19 @@ from typing import Any
 
 import pytest
 
+from accounts.models import Workspace
 from foundation import database_clock
 from foundation.crypto import encrypt
 from machines import access
 from machines.models import Machine
 from machines.providers.base import Provider, Ref
+from routines_app.configure.workspace import furnish
 from routines_app.fires import FireRequest, request_fires
 from routines_app.models import Agent, ModelKey, Routine, Run
 from routines_app.runner import lease
 from routines_app.runner.run_fire import take_fire
-from tests.factories import make_agent, make_machine, make_workspace
+from tests.agents.support import MODELS
+from tests.factories import make_agent, make_machine, make_workspace, owner_of
 from tests.fakes.model_provider import FakeProvider, Meter
 
 
@@ -60,6 +63,32 @@ def assistant(machine: Machine, fake: FakeProvider, settings: Any) -> Agent:
         last_four="nary",
     )
     return make_agent(workspace, "Assistant", "model")
+
+
+@pytest.fixture
+def harbour(settings: Any, tmp_path: Any) -> Iterator[Workspace]:
+    """A furnished workspace whose machine is in memory."""
+    settings.MACHINE_PROVIDER = "memory"
+    settings.MACHINES_ROOT = tmp_path
+    access.provider_named.cache_clear()
+    workspace = make_workspace()
+    make_machine(workspace)
+    furnish(workspace, owner_of(workspace))
+    yield workspace
+    access.provider_named.cache_clear()
+
+
+def connect(workspace: Workspace, fake: FakeProvider, settings: Any, provider: str) -> None:
+    """Connect the fake as one provider's, with each of whose models it answers."""
+    ModelKey.objects.create(
+        workspace=workspace,
+        provider=provider,
+        base_url=fake.base_url(provider),
+        model=MODELS[provider],
+        own_input=fake.meter.input_rate,
+        own_output=fake.meter.output_rate,
+        sealed=encrypt(settings.ENCRYPTION_KEY, str(workspace.key), "sk-canary"),
+    )
 
 
 def fire_once(routine: Routine, key: str) -> Run:

@@ -1,54 +1,25 @@
 """A run by each agent of the roster, over each wire format; and one that names nobody."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from accounts.models import Workspace
-from foundation.crypto import encrypt
 from machines import access
 from machines.providers.memory import Answer as Ran
 from machines.providers.memory import MemoryProvider
 from routines_app.configure.agents import configure_agent, content_of_agent
-from routines_app.configure.workspace import furnish
-from routines_app.models import Agent, ModelKey, ModelWord, Run
+from routines_app.models import Agent, ModelWord, Run
 from routines_app.rules.roster import THE_SEVEN
-from tests.agents.support import MODELS
-from tests.factories import make_machine, make_routine, make_workspace, owner_of
+from tests.factories import make_routine, owner_of
 from tests.fakes.model_provider import Answer, Fail, FakeProvider, Meter, Move, finish
 from tests.fakes.model_wire import Seen
-from tests.runner.conftest import fire_once
+from tests.runner.conftest import connect, fire_once
 
 pytestmark = [pytest.mark.django_db(transaction=True)]
 
 THINKING = [member for member in THE_SEVEN if member.tier]
 FORMATS = ("anthropic", "openai", "google")
-
-
-@pytest.fixture
-def harbour(settings: Any, tmp_path: Any) -> Iterator[Workspace]:
-    """A furnished workspace whose machine is in memory."""
-    settings.MACHINE_PROVIDER = "memory"
-    settings.MACHINES_ROOT = tmp_path
-    access.provider_named.cache_clear()
-    workspace = make_workspace()
-    make_machine(workspace)
-    furnish(workspace, owner_of(workspace))
-    yield workspace
-    access.provider_named.cache_clear()
-
-
-def connect(workspace: Workspace, fake: FakeProvider, settings: Any, provider: str) -> None:
-    ModelKey.objects.create(
-        workspace=workspace,
-        provider=provider,
-        base_url=fake.base_url(provider),
-        model=MODELS[provider],
-        own_input=fake.meter.input_rate,
-        own_output=fake.meter.output_rate,
-        sealed=encrypt(settings.ENCRYPTION_KEY, str(workspace.key), "sk-canary"),
-    )
 
 
 def run_of(workspace: Workspace, agent: Agent | None, key: str = "k", **fields: Any) -> Run:

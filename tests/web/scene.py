@@ -21,7 +21,14 @@ from routines_app.configure.app_sign_in import keep_offer
 from routines_app.configure.app_tokens import Held, signed_in
 from routines_app.configure.content import content_of
 from routines_app.configure.workspace import furnish
-from routines_app.models import AppSignIn, Conversation, ModelKey, Notice, Routine
+from routines_app.models import (
+    AgentVersion,
+    AppSignIn,
+    Conversation,
+    ModelKey,
+    Notice,
+    Routine,
+)
 from routines_app.rules.status import RunStatus
 from tests.factories import (
     make_app,
@@ -66,6 +73,9 @@ def harbour_with_everything() -> User:
     signed_in(ending, owner, Held("access", "refresh", there, Client("me")), tokens, clock.now())
     Routine.objects.filter(slug="brief", workspace=harbour).update(
         apps=[{"app": "helpdesk", "required": True}]
+    )
+    AgentVersion.objects.filter(agent__workspace=harbour, agent__slug="researcher").update(
+        apps=[{"app": "gone", "tools": ["x"]}, {"app": "helpdesk", "tools": ["find_ticket", "x"]}]
     )
     return owner
 

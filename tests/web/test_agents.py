@@ -1,13 +1,20 @@
 """The roster and an agent's page: what it says, and who may change what there."""
 
+from dataclasses import replace
 from datetime import timedelta
+from html import unescape
 
 import pytest
 from django.test import Client
 
 from accounts.models import Role, Workspace
-from routines_app.models import Agent, ModelKey, ModelWord
-from tests.factories import NOON, make_member, make_routine, make_run
+from foundation import clock
+from routines_app.configure.agents import AgentSaved, configure_agent, content_of_agent
+from routines_app.configure.connectors import remove_app
+from routines_app.models import Agent, ModelKey, ModelWord, Routine, Run
+from routines_app.rules.allowed import Allowed, AllowedApp
+from routines_app.rules.status import RunStatus
+from tests.factories import NOON, make_app, make_member, make_routine, make_run, owner_of
 
 pytestmark = pytest.mark.django_db
 
@@ -129,3 +136,159 @@ def test_what_the_words_choose(browser_of_owner: Client, harbour: Workspace) -> 
     saved = browser_of_owner.post(HERE + "models/words/", {"deep": "openai/gpt-5", "fast": ""})
     assert saved.status_code == 302
     assert ModelWord.objects.get().model == "openai/gpt-5"
+
+
+def test_runs_for_which_it_was_picked_are_an_agents_too(
+    browser_of_owner: Client, harbour: Workspace
+) -> None:
+    analyst, writer = (harbour.agents.get(slug=slug) for slug in ("analyst", "writer"))
+    open_to_all = make_routine(harbour, agent=None, name="Whatever comes")
+    moved = make_routine(harbour, agent=writer, name="Weekly sums")
+    now = clock.now()
+    for number, spent in enumerate((20_000, 30_000, 700_000, 900_000)):
+        at = now - timedelta(minutes=number + 1)
+        fields = {"at": at, "spent": spent, "turn_at": at}
+        make_run(open_to_all, agent=analyst, cause="ours" if number == 3 else "", **fields)
+    make_run(open_to_all, agent=writer, at=now - timedelta(minutes=30), turn_at=now)
+    # its own ones stay with whom they were asked of, whoever the routine names now
+    make_run(moved, RunStatus.FAIL_SCRIPT, at=now, agent=analyst, turn_at=now)
+    make_run(moved, RunStatus.SKIP_OVERLAP, at=now + timedelta(seconds=1), agent=analyst)
+    page = unescape(browser_of_owner.get(HERE + "analyst/").content.decode())
+    month = Run.objects.filter(agent=analyst, queued_at__month=now.month)
+    began, spent = month.exclude(status="skip_overlap"), month.exclude(cause="ours")
+    cost = sum(spent.values_list("spent", flat=True)) / 1_000_000
+    assert f"{began.count()} in {now:%B}, ${cost:.2f}." in page
+    assert "Last 6 runs: 4 done, 1 didn’t run, 1 failed. Latest: didn’t run." in page
+    assert "$0.03 a run." in page  # the median of 0, 0.02, 0.03, 0.70 and 0.90
+    assert "No routines ask for it." in page.replace("0 routines", "No routines")
+    assert ">Whatever comes</a>" in page and "Assistant picked Analyst lately." in page
+    assert ">Weekly sums</a>" not in page  # it asks for Writer now
+    roster = unescape(browser_of_owner.get(HERE).content.decode())
+    row = roster.split(">Analyst</a>")[1].split("</tr>")[0]
+    assert "when picked:" in row and "Whatever comes" in row and "$0.03" in row
+    assert "One has steady work." in roster
+
+
+def allow(agent: Agent, allowed: Allowed) -> None:
+    edited = replace(content_of_agent(agent), apps=allowed)
+    person = owner_of(agent.workspace)
+    assert isinstance(configure_agent(agent, person, agent.version, edited), AgentSaved)
+
+
+LIMIT = {"apps_shown": "yes", "apps_limit": "some"}
+
+
+def test_an_agents_form_says_which_apps_it_may_use_at_most(
+    browser_of_owner: Client, harbour: Workspace
+) -> None:
+    make_app(harbour)
+    make_app(harbour, "Billing", state="refused", trouble="It refused.")
+    page = browser_of_owner.get(HERE + "writer/").content.decode()
+    assert 'value="all" checked>Whatever its routine gives it' in page
+    assert "Helpdesk: changes things, 2 tools" in page and "It asks to be signed in again." in page
+    sent = LIMIT | {"version": "1", "app_tools": ["helpdesk/find_ticket"]}
+    saved = browser_of_owner.post(HERE + "writer/", sent)
+    assert saved.status_code == 302
+    page = browser_of_owner.get(HERE + "writer/").content.decode()
+    assert 'value="some" checked>At most these' in page
+    assert "Helpdesk: reads, find_ticket" in page and "May use Helpdesk at most" in page
+    assert 'value="helpdesk/find_ticket" checked' in page
+    assert 'value="helpdesk/close_ticket">' in page
+    assert ">Files, Helpdesk</td>" in browser_of_owner.get(HERE).content.decode()
+    old = browser_of_owner.get(HERE + "writer/versions/1/").content.decode()
+    assert "Whatever its routine gives it" in old
+    new = unescape(browser_of_owner.get(HERE + "writer/versions/2/").content.decode())
+    assert "Helpdesk<small>find_ticket: reads." in new
+    copy = browser_of_owner.get(HERE + "new/?like=writer").content.decode()
+    assert 'value="helpdesk/find_ticket" checked' in copy
+    made = browser_of_owner.post(HERE + "new/", GARDENER | sent)
+    assert made.status_code == 302
+    gardener = harbour.agents.get(slug="gardener")
+    assert content_of_agent(gardener).apps == (AllowedApp("helpdesk", ("find_ticket",)),)
+    browser_of_owner.post(HERE + "writer/", {"version": "2", "apps_shown": "yes"})
+    assert content_of_agent(harbour.agents.get(slug="writer")).apps is None
+    assert "apps_shown" not in browser_of_owner.get(HERE + "script/").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("tools", "says"),
+    [
+        (["helpdesk/gone"], "Helpdesk has no tool called gone. Leave it out."),
+        (["absent/x"], "No app here is called absent. Leave it out."),
+        (["a\0b/x"], "No app here is called"),
+        (["helpdesk/a\0b"], "Helpdesk has no tool called"),
+    ],
+)
+def test_what_cant_be_chosen_is_said_at_its_place(
+    browser_of_owner: Client, harbour: Workspace, tools: list[str], says: str
+) -> None:
+    make_app(harbour)
+    for path in ("writer/", "new/"):
+        sent = GARDENER | LIMIT | {"version": "1", "app_tools": tools}
+        sent["name"] = "Writer" if path == "writer/" else "Gardener"
+        refused = browser_of_owner.post(HERE + path, sent)
+        page = unescape(refused.content.decode())
+        assert refused.status_code == 422 and says in page and 'href="#apps"' in page
+
+
+def test_tools_that_are_ticked_in_vain_are_asked_about(
+    browser_of_owner: Client, harbour: Workspace
+) -> None:
+    make_app(harbour)
+    sent = {"version": "1", "apps_shown": "yes", "apps_limit": "all"}
+    sent |= {"app_tools": ["helpdesk/find_ticket"]}  # type: ignore[dict-item]
+    for path in ("writer/", "new/"):
+        refused = browser_of_owner.post(HERE + path, GARDENER | sent | {"name": "Writer"})
+        page = refused.content.decode()
+        assert refused.status_code == 422 and "Tools are ticked. Choose" in page
+        assert 'value="helpdesk/find_ticket" checked' in page
+    allow(harbour.agents.get(slug="writer"), (AllowedApp("helpdesk", ("find_ticket",)),))
+    freed = browser_of_owner.post(HERE + "writer/", sent | {"version": "2"})
+    assert freed.status_code == 302  # limited before, the other choice says it all
+
+
+def test_a_removed_app_is_dropped_where_it_is_seen(
+    browser_of_owner: Client, harbour: Workspace
+) -> None:
+    app, writer = make_app(harbour), harbour.agents.get(slug="writer")
+    allow(writer, (AllowedApp("helpdesk", ("close_ticket", "find_ticket")),))
+    page = unescape(browser_of_owner.get(HERE + "writer/").content.decode())
+    assert "It doesn’t have this one now" not in page
+    app.tools = app.tools[:1]
+    app.save()
+    page = unescape(browser_of_owner.get(HERE + "writer/").content.decode())
+    assert "It doesn’t have this one now" in page
+    remove_app(app)
+    page = unescape(browser_of_owner.get(HERE + "writer/").content.decode())
+    assert "Helpdesk isn’t connected any more. Saving leaves it out." in page
+    words = unescape(browser_of_owner.get(HERE + "writer/versions/2/").content.decode())
+    assert "Helpdesk<small>It isn’t connected any more.</small>" in words
+    browser_of_owner.post(HERE + "writer/", LIMIT | {"version": "2"})
+    page = unescape(browser_of_owner.get(HERE + "writer/").content.decode())
+    assert "May no longer use Helpdesk" in page and "Saving leaves it out" not in page
+
+
+def test_saving_warns_of_routines_that_it_would_stop(
+    browser_of_owner: Client, harbour: Workspace
+) -> None:
+    make_app(harbour)
+    writer = harbour.agents.get(slug="writer")
+    apps = [{"app": "helpdesk", "required": True}]
+    make_routine(harbour, agent=writer, name="Answer letters", slug="letters", apps=apps)
+    sent = LIMIT | {"version": "1"}
+    warned = browser_of_owner.post(HERE + "writer/", sent)
+    page = unescape(warned.content.decode())
+    assert warned.status_code == 409 and "One routine would not run any more:" in page
+    assert ">Answer letters</a>" in page and "Save all the same" in page
+    assert 'name="stopping" value="letters"' in page and 'value="some" checked' in page
+    assert harbour.agents.get(slug="writer").version == 1
+    saved = browser_of_owner.post(HERE + "writer/", sent | {"stopping": "letters"})
+    assert saved.status_code == 302
+    edit = unescape(browser_of_owner.get("/w/harbour/routines/letters/edit/").content.decode())
+    assert "Writer may not use it." in edit
+    form = {"then": "save", "version": "1", "apps_shown": "yes", "apps": ["helpdesk:must"]}
+    refused = browser_of_owner.post("/w/harbour/routines/letters/edit/", form)
+    assert refused.status_code == 422
+    said = "Writer may not use Helpdesk. Allow it on Writer’s page, or leave it out here."
+    assert said in unescape(refused.content.decode())
+    assert Routine.objects.get().version == 1

@@ -166,6 +166,22 @@ def test_a_call_is_drawn_on_the_runs_page(client: Client, workspace: Workspace) 
     assert "1 app called" in page
 
 
+def test_a_runs_page_says_what_of_its_apps_was_offered(
+    client: Client, workspace: Workspace
+) -> None:
+    offered = [
+        {"name": "Billing", "tools": 0, "of": 4, "there": True},
+        {"name": "Helpdesk", "tools": 3, "of": 9, "there": True},
+        {"name": "Notes", "tools": 2, "of": 2, "there": True},
+        {"name": "shop", "tools": 0, "of": 0, "there": False},
+    ]
+    run = make_run(
+        make_routine(workspace, slug="sweep"), at=clock.now(), snapshot={"offered": offered}
+    )
+    said = text(client, f"/w/ada/routines/sweep/runs/{run.number}/")
+    assert "Billing not offered; Helpdesk, 3 of 9 tools; Notes; shop not connected" in said
+
+
 def test_a_routines_form_gives_and_takes_apps(client: Client, workspace: Workspace) -> None:
     make_machine(workspace)
     make_agent(workspace)

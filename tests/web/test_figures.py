@@ -1,4 +1,5 @@
-"""Every figure on the list, a routine's and a run's page, worked out again from the rows by SQL."""
+"""Every figure on the list, a routine's, a run's and an agent's page, worked out again from the
+rows by SQL."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from pytest_django import DjangoDbBlocker
 
 from accounts.models import User, Workspace
 from foundation import clock
-from routines_app.models import Routine, Run
+from routines_app.models import Agent, Routine, Run
 from routines_app.rules.money import dollars, took
 from routines_app.rules.schedule import from_json, next_occurrence
 from routines_app.rules.status import RunStatus
@@ -130,7 +131,11 @@ def heartbeat(routine: int, ticks: int) -> str:
             "ORDER BY number DESC LIMIT %s",
             [routine, ticks],
         )
-        shapes = [row[0] for row in cursor.fetchall()]
+        return said_of([row[0] for row in cursor.fetchall()])
+
+
+def said_of(shapes: list[str]) -> str:
+    """How runs ended, the newest first, as the line says it."""
     if not shapes:
         return "No runs yet."
     counted = ", ".join(f"{shapes.count(s)} {s}" for s in ORDER if s in shapes)
@@ -349,3 +354,46 @@ def test_each_kind_of_run_says_what_its_rows_say(guest: Client, library: Workspa
             words = NUMBERS[quiet] if quiet < len(NUMBERS) else str(quiet)
             many = f"{words.capitalize()} checks in a row found nothing"
             assert (many if quiet > 1 else "The first check in a row that found nothing") in said
+
+
+# Whose a run is, by what it ran with; by its routine, where it never came to that.
+OF_AGENT = """
+FROM routines_app_run r JOIN routines_app_routine t ON t.id = r.routine_id
+LEFT JOIN routines_app_agent a ON a.id = t.agent_id
+WHERE r.workspace_id = %s AND COALESCE(r.snapshot ->> 'agent', a.name) = %s
+"""
+
+
+def test_each_agents_page_says_what_the_runs_say_that_were_its(
+    guest: Client, library: Workspace
+) -> None:
+    seen = 0
+    for agent in Agent.objects.filter(workspace=library, deleted_at=None):
+        html = page(guest, f"/w/{library.slug}/agents/{agent.slug}/")
+        said = text_of(html)
+        of_it = (library.pk, agent.name)
+        with connection.cursor() as cursor:
+            last = f"SELECT {SHAPES.replace('status', 'r.status')} {OF_AGENT}"
+            cursor.execute(f"{last} ORDER BY r.queued_at DESC, r.id DESC LIMIT 28", of_it)
+            shapes = [row[0] for row in cursor.fetchall()]
+        runs, spent, month = sql(
+            "SELECT count(*) FILTER (WHERE r.effects_begun_at IS NOT NULL), "
+            "COALESCE(sum(r.spent) FILTER (WHERE r.cause <> 'ours'), 0), "
+            f"to_char(clock_timestamp() AT TIME ZONE %s, 'FMMonth') {OF_AGENT} "
+            "AND r.finished_at IS NOT NULL AND date_trunc('month', r.queued_at AT TIME ZONE %s) "
+            "= date_trunc('month', clock_timestamp() AT TIME ZONE %s)",
+            library.zone, *of_it, library.zone, library.zone,
+        )  # fmt: skip
+        if shapes:
+            assert unescape(html).count(said_of(shapes)) == 1, agent
+            assert f"{runs} in {month}, {dollars(spent)}." in said, agent
+            seen += 1
+        usual, many = sql(
+            "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY n.spent), count(*) FROM (SELECT "
+            f"r.spent {OF_AGENT} AND r.turn_at IS NOT NULL AND r.finished_at IS NOT NULL "
+            "ORDER BY r.finished_at DESC LIMIT 20) n",
+            *of_it,
+        )
+        if many >= 3:
+            assert f"{dollars(int(usual))} a run." in said, agent
+    assert seen >= 4

@@ -24,11 +24,15 @@ MACHINES: Mapping[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Hire:
-    """One agent beside those that each workspace has. `personas` are its versions, in order."""
+    """One agent beside those that each workspace has. `personas` are its versions, in order.
+
+    `apps` are those that it may use at most since the last one, each with the names of its tools.
+    """
 
     name: str
     purpose: str
     personas: tuple[str, ...]
+    apps: tuple[tuple[str, tuple[str, ...]], ...] | None = None
 
 
 HIRES = (
@@ -40,6 +44,7 @@ HIRES = (
             "Read all of it before you write. Be brief. Name who has to act.",
             "Read all of it before you write. One screen at most. Name who has to act, first.",
         ),
+        (("catalogue", ("find_title",)),),
     ),
     Hire(
         "Bookkeeper",

@@ -19,7 +19,7 @@ from routines_app.agents.oauth_offer import Offer
 from routines_app.agents.oauth_tokens import Client, Tokens
 from routines_app.configure.app_tokens import Held, signed_in
 from routines_app.configure.workspace import furnish
-from routines_app.management.demo.cast import DESK, HIRES, MACHINES, WEEKS
+from routines_app.management.demo.cast import DESK, HIRES, MACHINES, WEEKS, Hire
 from routines_app.management.demo.hand import Hand
 from routines_app.models import (
     Agent,
@@ -32,6 +32,7 @@ from routines_app.models import (
     Routine,
     Run,
 )
+from routines_app.rules.allowed import AllowedApp, allowed_json, in_order
 from routines_app.rules.roster import Tier, tools_of
 
 OURS = UUID("0d2b6f0e-52e1-4c1b-9f0c-2f6a7a0c1833")
@@ -122,10 +123,13 @@ def staff(workspace: Workspace, guest: User, colleague: User, hand: Hand, born: 
         for number, persona in enumerate(hire.personas, 1):
             hand.to(born + timedelta(days=9 * (number - 1), hours=3))
             by = guest if number % 2 else colleague
+            limited = hire.apps is not None and number == len(hire.personas)
+            note = "Made" if number == 1 else "Other instructions"
             AgentVersion.objects.create(
                 agent=agent, number=number, name=hire.name, purpose=hire.purpose, persona=persona,
                 tier=Tier.BALANCED, tools=list(tools_of("commands", "read", "write", "search")),
-                note="Made" if number == 1 else "Other instructions", changed_by=by,
+                apps=_allowed(hire) if limited else None, changed_by=by,
+                note="May use Catalogue at most; other instructions" if limited else note,
             )  # fmt: skip
     hand.to(born + timedelta(hours=4))
     ModelKey.objects.create(
@@ -171,6 +175,11 @@ def _sign_in(app: Connector, person: User, at: datetime) -> None:
     tokens = Tokens("worth-nothing", "worth-nothing", refresh_life=50 * 86_400)
     row = AppSignIn(connector=app, offer=offer.as_json())
     signed_in(row, person, Held(tokens.access, tokens.refresh, offer, Client("demo")), tokens, at)
+
+
+def _allowed(hire: Hire) -> list[dict[str, object]] | None:
+    chosen = tuple(AllowedApp(app, tools) for app, tools in hire.apps or ())
+    return allowed_json(in_order(chosen))
 
 
 def _tool(name: str, description: str, *, changes: bool) -> dict[str, object]:

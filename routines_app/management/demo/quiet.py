@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from billing.models import Hold, LedgerEntry
 from routines_app.admission.admit import take_snapshot
 from routines_app.agents.turn import Usage
+from routines_app.configure.agent_apps import doer_of
 from routines_app.configure.models import UsableModel, model_for
 from routines_app.delivery.attention import settle
 from routines_app.management.demo.play import course_of, ending_of, steps_of, takes_a_turn
@@ -40,14 +41,15 @@ def write_quiet_runs(played: Played, worker: str, now: datetime) -> list[Step]:
     )
     model = model_for(routine)
     usable = model if isinstance(model, UsableModel) else None
-    snapshot = take_snapshot(routine, usable)
+    doer = doer_of(routine)
+    snapshot = take_snapshot(routine, usable, doer)
     fires = Fire.objects.bulk_create([_fire(routine, each, played, worker, now) for each in kept])
     runs, endings = [], []
     for number, (fire, each) in enumerate(zip(fires, kept, strict=True), routine.run_counter + 1):
         before = played.memory
         ending = ending_of(played, each.outcome, course_of(each.outcome, each.began, now).ended)
         run = _run(routine, fire, each, ending, now)
-        run.number, run.snapshot = number, snapshot
+        run.number, run.snapshot, run.agent = number, snapshot, doer.agent
         run.state_before, run.state_after = before, played.memory
         endings.append(ending)
         runs.append(run)

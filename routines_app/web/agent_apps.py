@@ -1,0 +1,88 @@
+"""The apps of an agent as its page shows them: which tools it may use at most."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from accounts.models import Workspace
+from routines_app.configure.agent_apps import app_names
+from routines_app.configure.agents import AgentContent
+from routines_app.configure.connectors import present_apps
+from routines_app.models import Connector
+from routines_app.web.form_apps import app_trouble
+
+
+@dataclass(frozen=True)
+class AppTool:
+    """One tool of an app: `value` is what the form sends, `does` what is said beneath it."""
+
+    value: str
+    name: str
+    does: str
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class AppShown:
+    """One app as the form shows it. `trouble` is "" for one that is connected."""
+
+    name: str
+    trouble: str
+    tools: tuple[AppTool, ...]
+    says: str
+
+    @property
+    def chosen(self) -> bool:
+        """Whether anything of it may be used."""
+        return any(tool.chosen for tool in self.tools)
+
+
+def app_fields(workspace: Workspace, content: AgentContent) -> dict[str, object]:
+    """What the part about apps needs: `apps_allowed` those of which something may be used, and
+    `apps_gone` the names of those among them that were removed."""
+    chosen = {each.app: each.tools for each in content.apps or ()}
+    here = present_apps(workspace)
+    gone = sorted(set(chosen) - {app.slug for app in here})
+    names = app_names(workspace, gone) if gone else {}
+    gone_names = [names.get(slug, slug) for slug in gone]
+    shown = [_shown(app, chosen.get(app.slug, ())) for app in here]
+    return {
+        "apps_limited": content.apps is not None,
+        "apps": shown,
+        "apps_allowed": [app for app in shown if app.chosen]
+        + [AppShown(name, "isn’t connected any more", (), "") for name in gone_names],
+        "apps_gone": gone_names,
+    }
+
+
+def _shown(app: Connector, chosen: Sequence[str]) -> AppShown:
+    tools = [
+        AppTool(
+            f"{app.slug}/{tool['name']}",
+            tool["name"],
+            "Changes things" if tool["changes"] else "Reads",
+            tool["name"] in chosen,
+        )
+        for tool in app.tools
+    ]
+    there = {tool.name for tool in tools}
+    tools += [
+        AppTool(f"{app.slug}/{name}", name, "It doesn’t have this one now", True)
+        for name in chosen
+        if name not in there
+    ]
+    return AppShown(app.name, app_trouble(app), tuple(tools), _says(tools))
+
+
+def _says(tools: list[AppTool]) -> str:
+    """What its tools do, and how many of them may be used: "Reads, 3 of 9 tools"."""
+    if not tools:
+        return "no tool is known"
+    chosen = [tool for tool in tools if tool.chosen]
+    does = "changes things" if any(t.does[0] == "C" for t in chosen or tools) else "reads"
+    if not chosen:
+        return f"{does}, {len(tools)} tool{'' if len(tools) == 1 else 's'}"
+    if len(chosen) == 1:
+        return f"{does}, {chosen[0].name}"
+    return f"{does}, {len(chosen)} of {len(tools)} tools"
