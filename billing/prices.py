@@ -130,19 +130,18 @@ def cost_of(
 
 def worst_cost_of(price: Price, *, input_tokens: int, output_tokens: int) -> int:
     """The most that a request of at most so many tokens can cost, whatever the cache does."""
-    rates = _rates(price, input_tokens)
-    dearest = max(rates.input, rates.cache_write or 0, rates.cached_input or 0)
-    return -(-(input_tokens * dearest + output_tokens * rates.output) // MILLION)
+    return max(
+        -(-(most * _dearest(rates) + output_tokens * rates.output) // MILLION)
+        for rates, most in _possible(price, input_tokens)
+    )
 
 
 def output_within(price: Price, *, input_tokens: int, left: int) -> int:
     """The most output tokens that still fit in `left` micro-dollars; 0 or less: none do."""
-    rates = _rates(price, input_tokens)
-    dearest = max(rates.input, rates.cache_write or 0, rates.cached_input or 0)
-    room = left * MILLION - input_tokens * dearest
-    if rates.output == 0:
-        return 0 if room < 0 else MILLION
-    return room // rates.output
+    return min(
+        _output_at(rates, left * MILLION - most * _dearest(rates))
+        for rates, most in _possible(price, input_tokens)
+    )
 
 
 def seed_prices(on: datetime) -> list[SeedPrice]:
@@ -182,6 +181,27 @@ def _rates(price: Price, input_tokens: int) -> Price | LongContext:
     if price.long is not None and input_tokens > price.long.above:
         return price.long
     return price
+
+
+def _possible(price: Price, input_tokens: int) -> list[tuple[Price | LongContext, int]]:
+    """The rates that a request of at most so many tokens may meet, and its most tokens at them.
+
+    Both, where it may be long: it may turn out short, and an operator's price may be the dearer
+    one there.
+    """
+    if price.long is None or input_tokens <= price.long.above:
+        return [(price, input_tokens)]
+    return [(price, price.long.above), (price.long, input_tokens)]
+
+
+def _dearest(rates: Price | LongContext) -> int:
+    return max(rates.input, rates.cache_write or 0, rates.cached_input or 0)
+
+
+def _output_at(rates: Price | LongContext, room: int) -> int:
+    if rates.output == 0:
+        return 0 if room < 0 else MILLION
+    return room // rates.output
 
 
 def _or_input(rate: int | None, rates: Price | LongContext) -> int:

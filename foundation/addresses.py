@@ -105,6 +105,15 @@ def check_address(
     return ResolvedAddress(url, parts.scheme, host, port, addresses)
 
 
+def lies_nearby(found: ResolvedAddress) -> bool:
+    """Whether all of its addresses are on this computer or its private network, so that what is
+    sent there unencrypted can't be read on the way through the internet."""
+    return all(
+        any(address in network for network in _NEARBY_4 + _NEARBY_6)
+        for address in map(ip_address, found.addresses)
+    )
+
+
 def _parts(url: str, allow_query: bool) -> SplitResult | Refused:
     whole = Refused("Write the whole address, such as https://models.example.org/v1.")
     # other readers of addresses take a backslash for a slash, and drop control characters

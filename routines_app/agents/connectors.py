@@ -149,6 +149,10 @@ class OpenApps:
                     return app, found
         return None
 
+    def app_of(self, name: str) -> App | None:
+        """The app that one of `tools` belongs to; None for any other name."""
+        return self._named[name][0] if name in self._named else None
+
     def call(
         self, name: str, arguments: dict[str, object], seconds: float, check: Callable[[], None]
     ) -> AppAnswer | AppTrouble:
@@ -161,6 +165,9 @@ class OpenApps:
         answer = self._wait(session.call(tool.name, arguments, limit), check)
         if isinstance(answer, AppTrouble):
             self.troubles[app.slug] = answer
+            if app.required and not session.alive:  # whether it's gone for good shows at once
+                again = self._session(app, check)
+                return again if isinstance(again, AppTrouble) else answer
         else:
             self.called.add(app.slug)
             self.troubles.pop(app.slug, None)

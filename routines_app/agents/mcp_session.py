@@ -6,48 +6,44 @@ and in time. The library takes a while to import, so it is imported inside the f
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from foundation.addresses import Refused, ResolvedAddress
-from routines_app.agents.guarded import guarded_transport, judge_for
-from routines_app.agents.providers import trusted
+from routines_app.agents.app_wire import (
+    MOST_BYTES,
+    AppServer,
+    AppTrouble,
+    Exchange,
+    http_client,
+    schema_without_secrets,
+    without_secrets,
+)
 from routines_app.agents.wording import one_line, storable
 
 if TYPE_CHECKING:
-    import httpx2
     from mcp import Client
+
+__all__ = ["AppServer", "AppTrouble"]  # said of an app together with what it lists and answers
 
 log = structlog.get_logger()
 
 OPENING = 15.0  # seconds for the first words with an app
 LISTING = 20.0  # seconds for all of its tools
 CLOSING = 0.4  # seconds that it has to say goodbye
-MOST_BYTES = 1_000_000  # of one answer
 MOST_TOOLS = 100
 MOST_PAGES = 20
 MOST_SCHEMA = 10_000  # characters of one tool's schema
 DESCRIBED = 1_000  # characters of one tool's description
-SECRET_FROM = 8  # characters: a shorter value of a header may be an ordinary word
 LONGEST_TOOL = 128  # characters of a tool's own name
 
 SIGN_IN = "It refused the sign-in."
+MORE = "It asks for a wider sign-in than it was given."
 TOO_MUCH = f"It answered with more than {MOST_BYTES // 1_000_000} MB, so the answer wasn’t read."
 BROKE_OFF = "The connection to it broke off."
 NOT_MCP = "What it answered can’t be read. Is it the address of an MCP server?"
-
-
-@dataclass(frozen=True)
-class AppServer:
-    """How to reach an app. `nearby`: it may be on this computer or its private network."""
-
-    address: str
-    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    nearby: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,29 +64,12 @@ class AppAnswer:
     failed: bool = False
 
 
-@dataclass(frozen=True)
-class AppTrouble:
-    """An app couldn't be used; why, in a sentence of ours. `refused`: it was our sign-in."""
-
-    sentence: str
-    refused: bool = False
-
-
-@dataclass
-class _Exchange:
-    """What was seen on the wire since the last thing that was asked."""
-
-    status: int = 0
-    too_much: bool = False
-    judged: str = ""
-
-
 class McpSession:
     """A session, on the event loop that runs it."""
 
     def __init__(self, server: AppServer) -> None:
         self._server = server
-        self._exchange = _Exchange()
+        self._exchange = Exchange()
         self._client: Client | None = None
         self._over = asyncio.Event()
         self._ready = asyncio.Event()
@@ -113,7 +92,7 @@ class McpSession:
                 return None
             if self._host.done():
                 return self._trouble(self._host.result())
-            return AppTrouble(f"It didn’t answer within {OPENING:.0f} seconds.")
+            return AppTrouble(f"It didn’t answer within {OPENING:.0f} seconds.", silent=True)
         finally:
             ready.cancel()
             if not self.alive:
@@ -126,7 +105,7 @@ class McpSession:
     async def listed(self) -> tuple[ListedTool, ...] | AppTrouble:
         """All its tools, in the order of their names."""
         found = await self._ask(self._list(), LISTING)
-        return found if isinstance(found, AppTrouble) else _listed(found)
+        return found if isinstance(found, AppTrouble) else _listed(found, self._exchange.secrets)
 
     async def call(
         self, tool: str, arguments: dict[str, object], seconds: float
@@ -138,7 +117,7 @@ class McpSession:
             return found
         if not isinstance(found, AppAnswer):
             found = AppAnswer(_text(found), failed=bool(found.is_error))
-        return AppAnswer(_without_secrets(found.text, self._server), found.failed)
+        return AppAnswer(without_secrets(found.text, self._exchange.secrets), found.failed)
 
     async def _hold(self) -> Exception | None:
         """Hold the session from beginning to end, as one task: the library ties it to one."""
@@ -148,7 +127,7 @@ class McpSession:
 
         try:
             async with (
-                _http_client(self._server, self._exchange) as http,
+                http_client(self._server, self._exchange) as http,
                 Client(
                     streamable_http_client(
                         self._server.address, http_client=http, max_sse_event_size=MOST_BYTES
@@ -182,7 +161,7 @@ class McpSession:
     async def _ask(self, question: Any, seconds: float) -> Any:
         """What a question brought, or the trouble that came of it."""
         assert self._host is not None
-        self._exchange.status, self._exchange.too_much = 0, False
+        self._exchange.begin()
         asking = asyncio.ensure_future(question)
         try:
             await asyncio.wait(
@@ -193,7 +172,8 @@ class McpSession:
                     return self._trouble(self._host.result())
                 return AppTrouble(
                     f"It didn’t answer within {seconds:.0f} seconds. What was asked of it may "
-                    "have been done all the same."
+                    "have been done all the same.",
+                    silent=True,
                 )
             error = asking.exception()
             if error is None:
@@ -214,21 +194,29 @@ class McpSession:
         seen, causes = self._exchange, list(_leaves(error))
         log.info("app_trouble", errors=[type(each).__name__ for each in causes], status=seen.status)
         if seen.judged:
-            return AppTrouble(seen.judged)
+            return AppTrouble(seen.judged, silent=True)
+        if seen.not_signed is not None:
+            return seen.not_signed
         if seen.status in (401, 403):
-            return AppTrouble(SIGN_IN, refused=True)
+            more = seen.status == 403 and "insufficient_scope" in seen.challenge
+            sentence = MORE if more else SIGN_IN
+            return AppTrouble(sentence, refused=True, challenge=seen.challenge)
         if seen.too_much:
             return AppTrouble(TOO_MUCH)
         for each in causes:
             match each:
                 case httpx2.ConnectError() if "CERTIFICATE" in str(each):
-                    return AppTrouble("Its certificate can’t be trusted, so nothing was sent.")
+                    return AppTrouble(
+                        "Its certificate can’t be trusted, so nothing was sent.", silent=True
+                    )
                 case httpx2.ConnectError() | httpx2.ConnectTimeout():
-                    return AppTrouble("No connection to it could be made.")
+                    return AppTrouble("No connection to it could be made.", silent=True)
                 case httpx2.TimeoutException():
-                    return AppTrouble("It was silent for too long.")
+                    return AppTrouble("It was silent for too long.", silent=True)
         if seen.status >= 400:
-            return AppTrouble(f"It answered with HTTP status {seen.status}.")
+            return AppTrouble(
+                f"It answered with HTTP status {seen.status}.", silent=seen.status >= 500
+            )
         broke = all(
             isinstance(each, MCPError) and each.code == CONNECTION_CLOSED for each in causes
         )
@@ -254,68 +242,7 @@ def _leaves(error: BaseException | None) -> list[BaseException]:
     return [] if error is None else [error]
 
 
-def _http_client(server: AppServer, exchange: _Exchange) -> "httpx2.AsyncClient":
-    import httpx2
-
-    judge = judge_for(nearby=server.nearby)
-
-    def judged(url: str) -> ResolvedAddress | Refused:
-        found = judge(url)
-        if isinstance(found, Refused):
-            exchange.judged = found.sentence
-        return found
-
-    class Counted(httpx2.AsyncByteStream):
-        """An answer's bytes, which are refused from the first one too many."""
-
-        def __init__(self, stream: Any) -> None:
-            self._stream = stream
-
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            count = 0
-            async for chunk in self._stream:
-                count += len(chunk)
-                if count > MOST_BYTES:
-                    exchange.too_much = True
-                    raise httpx2.ReadError("The answer is too large.")
-                yield chunk
-
-        async def aclose(self) -> None:
-            await self._stream.aclose()
-
-    class Bounded(httpx2.AsyncBaseTransport):
-        """Counts what comes in, and takes nothing packed: a small answer may unpack to any size."""
-
-        def __init__(self) -> None:
-            self._inner = guarded_transport(trusted(), judged)
-
-        async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-            response = await self._inner.handle_async_request(request)
-            if request.method == "POST":
-                exchange.status = response.status_code
-            if response.headers.get("content-encoding", "identity") != "identity":
-                await response.aclose()
-                raise httpx2.DecodingError("It was packed, which wasn't asked for.")
-            return httpx2.Response(
-                response.status_code,
-                headers=response.headers.raw,
-                stream=Counted(response.stream),
-                extensions=response.extensions,
-            )
-
-        async def aclose(self) -> None:
-            await self._inner.aclose()
-
-    return httpx2.AsyncClient(
-        transport=Bounded(),
-        headers=[("Accept-Encoding", "identity"), ("User-Agent", "Routines"), *server.headers],
-        timeout=httpx2.Timeout(OPENING, read=None),  # each question has a limit of its own
-        follow_redirects=False,
-        trust_env=False,
-    )
-
-
-def _listed(tools: list[Any]) -> tuple[ListedTool, ...]:
+def _listed(tools: list[Any], secrets: set[str]) -> tuple[ListedTool, ...]:
     """The tools that can be offered: each name once, and with a schema that a provider takes."""
     found: dict[str, ListedTool] = {}
     for tool in tools:
@@ -327,7 +254,10 @@ def _listed(tools: list[Any]) -> tuple[ListedTool, ...]:
         hints = tool.annotations
         reads = hints is not None and hints.read_only_hint is True
         name = storable(tool.name)
-        whole = {"properties": {}, **schema, "type": "object"}
+        if without_secrets(name, secrets) != name:
+            continue
+        said = without_secrets(said, secrets)
+        whole = {"properties": {}, **schema_without_secrets(schema, secrets), "type": "object"}
         found[name] = ListedTool(name, _described(said), whole, changes=not reads)
     return tuple(found[name] for name in sorted(found))
 
@@ -343,15 +273,6 @@ def _text(result: Any) -> str:
     if not said and result.structured_content is not None:
         said = json.dumps(result.structured_content, ensure_ascii=False)
     return storable(said)
-
-
-def _without_secrets(text: str, server: AppServer) -> str:
-    """A text without what was sent to sign in, which an app may send back."""
-    for _, value in server.headers:
-        for secret in (value, value.rpartition(" ")[2]):
-            if len(secret) >= SECRET_FROM:
-                text = text.replace(secret, "•••")
-    return text
 
 
 def _part(block: Any) -> str:

@@ -11,11 +11,17 @@ from routines_app.agents.connectors import is_of_an_app
 from routines_app.agents.looking import only_looks
 from routines_app.agents.offered import Tool
 from routines_app.agents.prompt import as_data
-from routines_app.agents.tool_apps import call_app, call_title
+from routines_app.agents.refused_calls import (
+    RefusedCall,
+    app_is_gone,
+    failed_by_itself,
+    refused_by,
+)
+from routines_app.agents.tool_apps import AppUnusable, call_app, call_title
 from routines_app.agents.tool_fetch import fetch_url
 from routines_app.agents.tool_wait import schedule
 from routines_app.agents.turn import ComputerFailed, ComputerRefused, NewStep, StepKind
-from routines_app.agents.wording import HEADLINE, middle_cut, one_line
+from routines_app.agents.wording import HEADLINE, first_sentence, middle_cut, one_line
 from routines_app.agents.workplace import BadArguments, Done, Unwilling, Workplace
 
 TOLD = 16_000  # characters of a result that the model is told
@@ -26,13 +32,16 @@ class ToolResult:
     """What came of one call: the step to store, and what the model is told.
 
     `effect`: it may have changed something that isn't the agent's own memory. `failed` is the
-    machine's failure when it ended the turn.
+    machine's failure when it ended the turn. `refused`: its tool refused it, or it failed; `over`:
+    by an app that the run needs and that is gone, so the turn ends.
     """
 
     step: NewStep
     told: str
     effect: bool = False
     failed: ComputerFailed | None = None
+    refused: RefusedCall | None = None
+    over: bool = False
 
 
 def doing(name: str, arguments: dict[str, object]) -> str:
@@ -63,7 +72,7 @@ def use_tool(
     began = clock.monotonic()
     kind, title = opened(name, arguments)
     tool = next((each for each in tools if each.name == name), None)
-    failed, effect = None, False
+    failed, effect, refused, over = None, False, None, False
     try:
         place.check()
         if tool is None or not (name in _CALLS or is_of_an_app(name)):
@@ -77,15 +86,21 @@ def use_tool(
         failed = _failure(facts)
         done = facts.get("exit_code", 0) == 0 and not facts.get("refused")
         effect = tool.changes and done and _may_matter(name, arguments, place)
+        why = failed_by_itself(facts, content)
+        refused = None if why is None else refused_by(name, arguments, place, why)
     except (ComputerRefused, BadArguments, Unwilling) as error:
         content, facts = str(error), {"refused": True}
         told = f"That didn't work. {error}"
+        if isinstance(error, AppUnusable):
+            refused, over = app_is_gone(error.app, error.trouble), error.over
+        elif not isinstance(error, BadArguments):  # those are the model's own mistake
+            refused = refused_by(name, arguments, place, first_sentence(str(error)))
     except ComputerFailed as error:
         printed = error.partial.output.rstrip() if error.partial else ""
         content = f"{printed}\n{error}".lstrip()
         facts, failed, told = {"refused": True}, error, ""
     step = NewStep(kind, title, middle_cut(content), seconds=clock.monotonic() - began, facts=facts)
-    return ToolResult(step, told, effect, failed)
+    return ToolResult(step, told, effect, failed, refused, over)
 
 
 def _status(facts: dict[str, object]) -> str:

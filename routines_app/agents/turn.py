@@ -248,6 +248,8 @@ class TurnOutcome:
     was at as a participle ("running make"); stop_time: `variant` "seconds" or "steps";
     fail_machine: `variant` "memory", "disk", "silent" or "refused", and `reason`. fail_model:
     `variant`, a predicate for "The model …" ("said no"), and `reason`, the provider's words.
+    fail_tool: `variant`, who refused, as a sentence begins with it, `reason`, one line in its own
+    words, and `what` it was (`refused_calls.What`).
     fail_script: `exit_code`, `last_line`. fail_agent: `reason`. fail_empty: `variant`, a predicate
     for "It …" (those of `fruitless`; none: it produced nothing), and `reason`, one sentence more.
 

@@ -12,6 +12,7 @@ from accounts.models import Workspace
 from foundation.crypto import CannotDecrypt, decrypt
 from routines_app.agents.connectors import App
 from routines_app.agents.mcp_session import SIGN_IN, AppServer, AppTrouble, ListedTool
+from routines_app.configure.app_tokens import KeptTokens
 from routines_app.configure.content import AppUse, FieldError, apps_of
 from routines_app.models import Connector, ConnectorState, Routine
 from routines_app.rules.allowed import Allowed, tools_within
@@ -110,7 +111,10 @@ def server_of(app: Connector) -> AppServer:
     if app.sealed:
         kept = decrypt(settings.ENCRYPTION_KEY, str(app.workspace.key), bytes(app.sealed))
         headers = tuple((name, value) for name, value in json.loads(kept))
-    return AppServer(app.address, headers, nearby=settings.NEARBY_MODELS)
+    sign_in = getattr(app, "sign_in", None)
+    by_tokens = sign_in is not None and sign_in.signed_in_at is not None
+    tokens = KeptTokens(app.pk) if by_tokens else None
+    return AppServer(app.address, headers, nearby=settings.NEARBY_MODELS, sign_in=tokens)
 
 
 def routines_using(app: Connector) -> list[tuple[Routine, bool]]:
@@ -140,7 +144,7 @@ def rows_of(workspace: Workspace, uses: Iterable[AppUse]) -> dict[str, Connector
     """Each app by its slug; one that was removed stands there until another takes its place."""
     rows = Connector.objects.filter(
         workspace=workspace, slug__in=[use.app for use in uses if "\0" not in use.app]
-    ).select_related("workspace")
+    ).select_related("workspace", "sign_in")
     found: dict[str, Connector] = {}
     for row in rows.order_by("pk"):
         if row.removed_at is None or row.slug not in found:

@@ -15,7 +15,7 @@ from django.utils.text import slugify
 from accounts.models import User, Workspace
 from foundation import database_clock
 from foundation.addresses import Refused, check_address
-from foundation.crypto import encrypt
+from foundation.crypto import CannotDecrypt, decrypt, encrypt
 from routines_app.models import Connector, ConnectorState
 
 MOST_HEADERS = 10
@@ -42,7 +42,7 @@ class NewApp:
 def present_apps(workspace: Workspace) -> list[Connector]:
     """The apps of a workspace, by name."""
     here = Connector.objects.filter(workspace=workspace, removed_at__isnull=True)
-    return list(here.select_related("added_by").order_by("name", "pk"))
+    return list(here.select_related("added_by", "sign_in__signed_in_by").order_by("name", "pk"))
 
 
 def add_app(workspace: Workspace, person: User, new: NewApp) -> Connector | Problems:
@@ -75,7 +75,8 @@ def add_app(workspace: Workspace, person: User, new: NewApp) -> Connector | Prob
 
 
 def sign_in_again(app: Connector, headers: str) -> Problems:
-    """Replace what an app is signed in with; what stands against it, {} when it is kept."""
+    """Replace the headers that an app is signed in with; what stands against them, {} when they
+    are kept."""
     read = read_headers(headers)
     if isinstance(read, str):
         return {"headers": read}
@@ -83,6 +84,19 @@ def sign_in_again(app: Connector, headers: str) -> Problems:
     app.state, app.trouble = ConnectorState.NEW, ""
     app.save(update_fields=["sealed", "header_names", "state", "trouble"])
     return {}
+
+
+def drop_header(app: Connector, name: str) -> None:
+    """Leave out a header that something else sets from now on; the caller saves the row. Headers
+    that can't be read any more are all left out."""
+    if name.lower() not in [each.lower() for each in app.header_names]:
+        return
+    try:
+        kept = decrypt(settings.ENCRYPTION_KEY, str(app.workspace.key), bytes(app.sealed))
+    except CannotDecrypt:
+        kept = "[]"
+    left = [(each, value) for each, value in json.loads(kept) if each.lower() != name.lower()]
+    _seal(app, tuple(left))
 
 
 def set_changes(app: Connector, changes: Mapping[str, bool]) -> None:

@@ -2,7 +2,7 @@
 
 from routines_app.models.agent import Agent, AgentRuntime, AgentVersion, ModelKey, ModelWord
 from routines_app.models.beat import Beat
-from routines_app.models.connector import Connector, ConnectorState
+from routines_app.models.connector import AppSignIn, Connector, ConnectorState, SignInAttempt
 from routines_app.models.conversation import Conversation, ConversationTurn
 from routines_app.models.folder_change import FolderChange
 from routines_app.models.hand_change import HandChange
@@ -14,6 +14,7 @@ __all__ = [
     "Agent",
     "AgentRuntime",
     "AgentVersion",
+    "AppSignIn",
     "Beat",
     "Connector",
     "ConnectorState",
@@ -31,6 +32,7 @@ __all__ = [
     "RoutineTotals",
     "RoutineVersion",
     "Run",
+    "SignInAttempt",
     "Step",
     "Trigger",
 ]

@@ -52,9 +52,7 @@ def failure(status: RunStatus, facts: RunFacts) -> Sentence:
             kept = "What it had read was kept."
             return Sentence("Failed.", rest, kept, Act("run_now", "Run it now"))
         case RunStatus.FAIL_TOOL:
-            tool = facts.variant or "A tool"
-            why = full_stop(facts.reason or "it gave no reason")
-            return Sentence("Failed.", f"{tool} refused: {why}", act=CHANGE)
+            return _tool_refused(facts)
         case RunStatus.FAIL_SCRIPT:
             code = f"exit {facts.exit_code}" if facts.exit_code is not None else "an error"
             return Sentence(
@@ -92,6 +90,23 @@ def failure(status: RunStatus, facts: RunFacts) -> Sentence:
             )
         case _:
             raise AssertionError(f"{status} isn't a failure")
+
+
+def _tool_refused(facts: RunFacts) -> Sentence:
+    tool = facts.variant or "A tool"
+    rest = f"{tool} refused: {full_stop(facts.reason or 'it gave no reason')}"
+    kept = "What it had made was kept." if facts.doing else ""  # it was ended in the middle
+    match facts.what:
+        case "sign_in":
+            return Sentence("Failed.", rest, kept, Act("apps", "Connect it"))
+        case "app":
+            return Sentence("Failed.", rest, kept, Act("apps", f"Open {tool}"))
+        case "command":
+            return Sentence("Failed.", rest, act=Act("see_output", "See the output"))
+        case "machine":
+            return Sentence("Failed.", rest, act=Act("start_machine", f"See {facts.machine}"))
+        case _:
+            return Sentence("Failed.", rest, act=CHANGE)
 
 
 _MACHINE_TROUBLES = {

@@ -55,6 +55,7 @@ class RunFacts:
     printed: str = ""  # what the check wrote to stderr
     reason: str = ""
     variant: str = ""
+    what: str = ""  # what refused: an app, its sign_in, a command, the machine, or something other
     since: str = ""
     headline: str = ""
     files_changed: int = 0
@@ -80,7 +81,7 @@ def files_words(count: int) -> str:
         case 1:
             return "Changed 1 file."
         case _:
-            return f"Changed {count} files."
+            return f"Changed {count:,} files."
 
 
 def two(first: str, second: str, between: str = " ") -> str:

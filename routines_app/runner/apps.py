@@ -3,6 +3,7 @@
 from foundation import database_clock
 from routines_app.agents.connectors import OpenApps
 from routines_app.agents.mcp_session import AppTrouble
+from routines_app.configure.app_sign_in import ask_for_more
 from routines_app.models import Connector, ConnectorState, Run
 from routines_app.rules.status import RunStatus
 from routines_app.runner.ending import Ending
@@ -36,6 +37,9 @@ def _note(apps: OpenApps, slug: str, workspace_id: int) -> None:
     rows.update(**state_after(trouble), checked_at=now)
     if slug in apps.called:
         rows.update(called_at=now)
+    if trouble is not None and trouble.challenge:
+        for app_id in rows.values_list("pk", flat=True):
+            ask_for_more(app_id, trouble.challenge)
 
 
 def state_after(trouble: AppTrouble | None) -> dict[str, str]:

@@ -11,7 +11,7 @@ from routines_app.web.visible import can_be_linked, visible_line, visible_name
 
 _LABELS = {"new": "New", "changed": "Changed", "gone": "Gone"}
 _WHY = {
-    "memory": "It is the memory of this routine: see What it learnt.",
+    "memory": "It is the routine’s memory.",
     "too_large": "Too large to show.",
     "not_text": "It isn’t text.",
     "no_copy": "There was no room for a copy from before the run, so its lines aren’t known.",
@@ -65,15 +65,16 @@ def changed_files(run: Run) -> ChangedFiles | None:
 
 
 def figure_of(change: FolderChange) -> str:
-    """How many lines came and went, else what size it has or had."""
+    """How many lines came and went, else what size it has or had.
+
+    >>> figure_of(FolderChange(added=2, removed=1)), figure_of(FolderChange(size_after=1_800))
+    ('+2 −1', '1.8 KB')
+    """
     if change.added is None or change.removed is None:
         return size(change.size_before if change.size_after is None else change.size_after)
     parts = [f"+{change.added:,}"] if change.added else []
     parts += [f"−{change.removed:,}"] if change.removed else []
-    if not parts:
-        return size(change.size_after or 0)
-    one = change.added + change.removed == 1
-    return f"{' '.join(parts)} line{'' if one else 's'}"
+    return " ".join(parts) or size(change.size_after or 0)
 
 
 def words_of(change: FolderChange) -> str:
@@ -91,7 +92,9 @@ def words_of(change: FolderChange) -> str:
 
 def diff_lines(change: FolderChange) -> list[DiffLine]:
     """The lines of its diff, with unseen characters made visible."""
-    return [replace(line, text=visible_line(line.text)) for line in lines_of(change.diff)]
+    lines = lines_of(change.diff)
+    # a space gives an empty line its height
+    return [replace(line, text=visible_line(line.text) or " ") for line in lines]
 
 
 def _sizes(change: FolderChange) -> str:
@@ -104,10 +107,14 @@ def _sizes(change: FolderChange) -> str:
 
 
 def _shown(run: Run, change: FolderChange) -> ChangedFile:
+    figure = figure_of(change)
+    if change.added or change.removed:
+        lines = (change.added or 0) + (change.removed or 0)
+        figure += " line" if lines == 1 else " lines"
     return ChangedFile(
         label=_LABELS.get(change.kind, "Changed"),
         path=visible_name(change.path),
-        figure=figure_of(change),
+        figure=figure,
         words=words_of(change),
         lines=diff_lines(change),
         learnt=change.why == "memory",

@@ -61,6 +61,7 @@ def facts_of(run: Run, zone: str, now: datetime, place: int = 0, doing: str = ""
         printed=_text(kept, "printed"),
         reason=reason_words(run.status, kept, lambda iso: instant_words(iso, now, zone)),
         variant=_text(kept, "variant"),
+        what=_text(kept, "what"),
         since=_since(run, kept, zone, now),
         headline=without_escapes(run.headline),
         files_changed=_whole(kept, "files_changed") or 0,

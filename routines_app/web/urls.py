@@ -5,6 +5,7 @@ from django.urls import include, path
 from django.urls.resolvers import URLPattern, URLResolver
 
 from routines_app.web import (
+    app_sign_in,
     bell,
     deleted,
     home,
@@ -25,6 +26,7 @@ outside: list[URLPattern | URLResolver] = [
     path("me/", home.me, name="me"),
     path("me/sessions/", sessions.sign_out_there, name="sign_out_there"),
     path("invitations/<str:secret>/", invitation.invitation, name="invitation"),
+    path("agents/apps/signed-in/", app_sign_in.app_signed_in, name="app_signed_in"),
     path("workspaces/new/", home.new_workspace, name="workspace_new"),
 ]
 

@@ -3,7 +3,7 @@
 from django.urls import path
 from django.urls.resolvers import URLPattern
 
-from routines_app.web import agent_page, agents, app_pages, model_pages
+from routines_app.web import agent_page, agents, app_pages, app_sign_in, model_pages
 
 urlpatterns: list[URLPattern] = [
     path("", agents.roster, name="agents"),
@@ -18,7 +18,7 @@ urlpatterns: list[URLPattern] = [
     path("apps/add/", app_pages.app_add, name="app_add"),
     path("apps/<uuid:key>/test/", app_pages.app_test, name="app_test"),
     path("apps/<uuid:key>/tools/", app_pages.app_tools, name="app_tools"),
-    path("apps/<uuid:key>/sign-in/", app_pages.app_sign_in, name="app_sign_in"),
+    path("apps/<uuid:key>/sign-in/", app_sign_in.app_sign_in, name="app_sign_in"),
     path("apps/<uuid:key>/remove/", app_pages.app_remove, name="app_remove"),
     path("<slug:slug>/", agent_page.agent, name="agent"),
     path("<slug:slug>/versions/<int:number>/", agent_page.agent_version, name="agent_version"),

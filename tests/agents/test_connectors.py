@@ -2,24 +2,26 @@
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from routines_app.agents import mcp_session
+from routines_app.agents import connectors, mcp_session
 from routines_app.agents.connectors import App, OpenApps, name_of
 from routines_app.agents.mcp_session import SIGN_IN, AppAnswer, AppServer, AppTrouble, ListedTool
 from routines_app.agents.model import ModelRuntime
 from routines_app.agents.offered import TOOLS
 from routines_app.agents.tools import TOLD
 from routines_app.agents.turn import StepKind, TurnInterrupted, TurnOutcome
+from routines_app.rules.said import RunFacts
+from routines_app.rules.sentences import sentence_of
 from tests.agents.support import PROVIDERS, KeptSteps, choice_of, request
 from tests.agents.test_hostile import ATTACKS, CANARY, assert_data_alone
 from tests.fakes.computer import FolderComputer
 from tests.fakes.mcp_app import SECRET, McpApp
-from tests.fakes.model_provider import Answer, FakeProvider, call, finish
+from tests.fakes.model_provider import Answer, FakeProvider, Script, call, finish
 from tests.fakes.model_wire import Seen
 
 
@@ -40,6 +42,7 @@ def helpdesk(running: McpApp) -> McpApp:
     running.methods.clear()
     running.done.clear()
     running.answer = "Ticket 7: the printer is on fire."
+    running.takes = SECRET
     return running
 
 
@@ -278,6 +281,108 @@ def test_one_that_is_not_required_is_called_without_being_opened_first(
         outcome = take(tmp_path, fake, KeptSteps(), apps)
     assert outcome.code == "done_changed"
     assert "No connection to it could be made." in fake.seen[-1].results[-1]
+
+
+def after_one_call(then: Callable[[], None], *, name: str = "find_ticket") -> Script:
+    """Find a ticket, let something happen to the app, and call it again for ever."""
+
+    def script(seen: Seen) -> Answer:
+        if len(seen.results) == 1:
+            then()
+        if len(seen.results) > 2:
+            return finish("Went on without it.")
+        return call(f"helpdesk__{name if seen.results else 'find_ticket'}", words="printer")
+
+    return script
+
+
+def turned_away(app: McpApp) -> None:
+    app.takes = "Bearer another"
+
+
+@pytest.mark.parametrize("required", [True, False])
+def test_a_required_app_that_turns_our_sign_in_away_ends_the_turn_at_once(
+    helpdesk: McpApp, tmp_path: Path, required: bool
+) -> None:
+    app = app_at(helpdesk.address, listed(helpdesk), required=required)
+    steps = KeptSteps()
+    script = after_one_call(lambda: turned_away(helpdesk))
+    with FakeProvider(script) as fake, OpenApps((app,)) as apps:
+        outcome = take(tmp_path, fake, steps, apps)
+    assert SECRET not in repr(outcome) + repr(steps.steps)
+    if not required:
+        assert outcome.code == "done_changed"
+        return
+    assert (outcome.code, len(fake.seen)) == ("fail_tool", 2)
+    assert outcome.facts["what"] == "sign_in"
+    assert steps.kinds == [StepKind.CALLED, StepKind.CALLED]
+    assert steps.cost == outcome.spent > 0
+    assert said(outcome) == (
+        "Failed. Helpdesk refused: it doesn’t take our sign-in any more. "
+        "What it had made was kept. [Connect it]"
+    )
+    assert apps.troubles["helpdesk"].refused
+
+
+def test_a_required_app_that_goes_silent_ends_the_turn_at_once(
+    helpdesk: McpApp, tmp_path: Path, monkeypatch: Any
+) -> None:
+    app = app_at(helpdesk.address, listed(helpdesk))
+    script = after_one_call(lambda: monkeypatch.setattr(connectors, "CALLING", 0.3), name="wait")
+    with FakeProvider(script) as fake, OpenApps((app,)) as apps:
+        outcome = take(tmp_path, fake, KeptSteps(), apps)
+    assert (outcome.code, len(fake.seen)) == ("fail_tool", 2)
+    assert said(outcome) == (
+        "Failed. Helpdesk refused: it didn’t answer within 0 seconds. "
+        "What it had made was kept. [Open Helpdesk]"
+    )
+
+
+def test_a_required_app_that_goes_away_ends_the_turn_at_once(tmp_path: Path) -> None:
+    with McpApp() as served:
+        app = app_at(served.address, listed(served))
+        with FakeProvider(after_one_call(served.stop)) as fake, OpenApps((app,)) as apps:
+            outcome = take(tmp_path, fake, KeptSteps(), apps)
+    assert (outcome.code, len(fake.seen)) == ("fail_tool", 2)
+    assert said(outcome).startswith("Failed. Helpdesk refused: no connection to it could be made.")
+
+
+def test_a_turn_whose_time_is_up_while_it_waits_for_an_app_ran_out_of_time(
+    helpdesk: McpApp, tmp_path: Path
+) -> None:
+    app = app_at(helpdesk.address, listed(helpdesk))
+    with FakeProvider([call("helpdesk__wait")]) as fake, OpenApps((app,)) as apps:
+        outcome = take(tmp_path, fake, KeptSteps(), apps, seconds=1.5)
+    assert (outcome.code, outcome.facts["variant"]) == ("stop_time", "seconds")
+
+
+@pytest.mark.parametrize("recovers", [True, False])
+def test_an_apps_own_refusal_fails_a_turn_only_when_it_came_to_nothing(
+    helpdesk: McpApp, tmp_path: Path, recovers: bool
+) -> None:
+    def script(seen: Seen) -> Answer:
+        if not seen.results:
+            return call("helpdesk__close_ticket", number=-1)
+        if recovers and len(seen.results) == 1:
+            return call("helpdesk__find_ticket", words="printer")
+        return call("finish", changed=True, headline="", body="")
+
+    app = app_at(helpdesk.address, listed(helpdesk))
+    with FakeProvider(script) as fake, OpenApps((app,)) as apps:
+        outcome = take(tmp_path, fake, KeptSteps(), apps)
+    assert outcome.code == ("fail_empty" if recovers else "fail_tool")
+    if not recovers:
+        assert said(outcome).startswith("Failed. Helpdesk refused: ")
+        assert "There is no such ticket." in said(outcome)
+        assert said(outcome).endswith("[Open Helpdesk]")
+
+
+def said(outcome: TurnOutcome) -> str:
+    """The sentence of an outcome, with its second line and its action."""
+    known = {key: value for key, value in outcome.facts.items() if isinstance(value, str)}
+    made = sentence_of(outcome.code, RunFacts(**known))  # type: ignore[arg-type]
+    act = f"[{made.act.words}]" if made.act else ""
+    return " ".join(part for part in (made.text, made.second, act) if part)
 
 
 def test_names_are_what_every_provider_takes_and_stay_apart() -> None:

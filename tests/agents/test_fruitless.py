@@ -37,6 +37,7 @@ def sentence(outcome: TurnOutcome) -> str:
 
 
 LOOK = call("run_command", command="ls")
+ABSENT = call("read_file", path="absent")
 SHAPES: dict[str, tuple[list[Answer], str]] = {
     "an empty answer": ([Answer()], "gave an empty answer"),
     "blanks and marks": ([Answer(text=" …\n---\n")], "gave an empty answer"),
@@ -51,7 +52,20 @@ SHAPES: dict[str, tuple[list[Answer], str]] = {
     "nothing but marks to show": ([finish(" - ", body="\n\n**\n")], ""),
     "nothing after a look": ([LOOK, finish("")], ""),
     "nothing but its memory": ([call("write_file", path="state.md", text="x"), finish("")], ""),
-    "nothing after a refused call": ([call("read_file", path="absent"), finish("")], ""),
+    "nothing after calls that two tools refused": (
+        [ABSENT, call("list_files", path="absent"), finish("")],
+        "",
+    ),
+    "nothing after a refused call and a look": ([ABSENT, LOOK, finish("")], ""),
+    "nothing after a command that found nothing": (
+        [call("run_command", command="grep heron state.md 2>/dev/null || exit 1"), finish("")],
+        "",
+    ),
+    "nothing after a call that the model got wrong": ([call("read_file"), finish("")], ""),
+    "a refusal after a refused call": (
+        [ABSENT, Answer(text="I’m sorry, but I can’t help with that.")],
+        "refused",
+    ),
 }
 
 
@@ -66,6 +80,43 @@ def test_each_shape_of_nothing_is_its_own_failure(
     assert steps.cost == outcome.spent > 0
     said = variant or "ran, spent "
     assert sentence(outcome).startswith(f"Failed. It {said}")
+
+
+TOLD = "echo 'compiling…'; printf '\\033[31mmake: no rule for %s\\033[0m\\n' herons; exit 2"
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ([ABSENT, finish("")], "harbour-1 refused: There is no file ~/"),
+        ([LOOK, ABSENT, ABSENT, Answer()], "harbour-1 refused: There is no file ~/"),
+        (
+            [call("run_command", command=TOLD), finish("")],
+            "The command refused: make: no rule for herons.",
+        ),
+        (
+            [call("run_command", command="exit 3"), Answer()],
+            "The command refused: it ended with exit 3.",
+        ),
+        (
+            [call("fetch_url", url="http://127.0.0.1/?key=sk-canary"), finish("")],
+            "127.0.0.1 refused: ",
+        ),
+    ],
+)
+def test_one_tool_that_refused_the_last_calls_is_what_it_failed_of(
+    tmp_path: Path, script: list[Answer], said: str
+) -> None:
+    outcome, steps, _ = run(tmp_path, script)
+    assert outcome.code == "fail_tool"
+    assert sentence(outcome).startswith(f"Failed. {said}")
+    assert "canary" not in sentence(outcome) and "\n" not in str(outcome.facts["reason"])
+    assert steps.cost == outcome.spent > 0
+
+
+def test_a_refusal_that_it_gets_over_is_no_failure(tmp_path: Path) -> None:
+    outcome, _, _ = run(tmp_path, [ABSENT, finish("There's no such file, so nothing was read.")])
+    assert outcome.code == "done_changed"
 
 
 @pytest.mark.parametrize("provider", ["openai", "openai-compatible"])

@@ -28,6 +28,10 @@ LONG = Price(
 )
 
 
+# An operator's own, dearer where a request is short.
+ODD = Price("o", input=4_000_000, output=9_000_000, long=LongContext(1_000, 1_000_000, 2_000_000))
+
+
 @pytest.mark.parametrize(
     ("tokens", "micro"),
     [
@@ -76,7 +80,7 @@ def test_counts_that_cant_be_are_refused(tokens: dict[str, int]) -> None:
     bound=st.integers(0, 400_000),
     limit=st.integers(0, 20_000),
     shares=st.tuples(*[st.floats(0, 1)] * 4),
-    price=st.sampled_from([PRICE, LONG]),
+    price=st.sampled_from([PRICE, LONG, ODD]),
 )
 def test_no_request_within_its_bounds_costs_more_than_its_worst_case(
     bound: int, limit: int, shares: tuple[float, ...], price: Price
@@ -96,7 +100,7 @@ def test_no_request_within_its_bounds_costs_more_than_its_worst_case(
 @given(
     bound=st.integers(0, 400_000),
     left=st.integers(0, 2_000_000),
-    price=st.sampled_from([PRICE, LONG]),
+    price=st.sampled_from([PRICE, LONG, ODD]),
 )
 def test_the_output_that_fits_is_the_most_that_does(bound: int, left: int, price: Price) -> None:
     most = output_within(price, input_tokens=bound, left=left)

@@ -17,9 +17,9 @@ Entries = list[URLPattern | URLResolver]
 _OUTSIDE = ("account_", "mfa_", "socialaccount_", "usersessions_")
 _PLAIN = ("account_login", "account_signup", "account_reset_password", "account_change_password",
           "mfa_index", "account_email")  # fmt: skip
-# Of these, /kit/ is there with DEBUG alone, and the last two need what the demo doesn't have.
+# Of these, /kit/ is there with DEBUG alone, and the last three need what the demo doesn't have.
 _NOT_PAGES = {"health", "ready", "home", "schedule_preview", "account_logout", "kit",
-              "invitation", "people_remove"}  # fmt: skip
+              "invitation", "people_remove", "app_signed_in"}  # fmt: skip
 
 
 @dataclass
@@ -40,6 +40,7 @@ _MOCKUPS = {
     "agents": "agents",
     "agent": "agent",
     "models": "models",
+    "apps": "apps",
     "people": "people",
     "me": "me",
     "more": "more",

@@ -8,7 +8,7 @@ from calendar import monthrange
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from zoneinfo import ZoneInfo
 
 BOUNDS = {"s": (0, 59), "m": (0, 59), "h": (0, 23), "d": (1, 31), "o": (1, 12), "w": (0, 7)}
@@ -33,8 +33,8 @@ class Reading:
     def names(self, wall: datetime) -> bool:
         """Whether the wall time is one that the expression names."""
         return (
-            wall.second in self.seconds
-            and wall.minute in self.minutes
+            wall.minute in self.minutes
+            and wall.second in self.seconds
             and wall.hour in self.hours
             and wall.month in self.months
             and wall.year in self.years
@@ -161,6 +161,30 @@ class Walk:
     instants: Sequence[datetime]
     walls: Sequence[datetime]
 
+    @cached_property
+    def each_wall_once(self) -> list[tuple[datetime, datetime]]:
+        """Each wall time with its instant: its first pass, or the first real step after its gap.
+
+        It is the same for every expression, and most of what reading one would take.
+        """
+        found: list[tuple[datetime, datetime]] = []
+        shown: set[datetime] = set()
+        step = self.instants[1] - self.instants[0]
+        before: datetime | None = None
+        for at, wall in zip(self.instants, self.walls, strict=True):
+            plain = wall.replace(fold=0)
+            if plain not in shown:
+                found.append((at, plain))
+            shown.add(plain)
+            if before is not None:
+                missing = before + step
+                while missing < plain:
+                    if missing not in shown:
+                        found.append((at, missing))
+                    missing += step
+            before = plain
+        return found
+
 
 def walk(zone: ZoneInfo, start: datetime, end: datetime, step: timedelta) -> Walk:
     """Looks at the wall clock at each step from `start` up to `end` (both aware)."""
@@ -178,28 +202,7 @@ def occurrences(text: str, walked: Walk) -> list[datetime]:
             for at, wall in zip(walked.instants, walked.walls, strict=True)
             if reading.names(wall)
         ]
-    return _fixed_occurrences(reading, walked)
-
-
-def _fixed_occurrences(reading: Reading, walked: Walk) -> list[datetime]:
-    """Each wall time once: its first pass, or the first real step after its gap."""
-    due: set[datetime] = set()
-    shown: set[datetime] = set()
-    step = walked.instants[1] - walked.instants[0]
-    before: datetime | None = None
-    for at, wall in zip(walked.instants, walked.walls, strict=True):
-        plain = wall.replace(fold=0)
-        if plain not in shown and reading.names(plain):
-            due.add(at)
-        shown.add(plain)
-        if before is not None:
-            missing = before + step
-            while missing < plain:
-                if missing not in shown and reading.names(missing):
-                    due.add(at)
-                missing += step
-        before = plain
-    return sorted(due)
+    return sorted({at for at, wall in walked.each_wall_once if reading.names(wall)})
 
 
 def union(texts: Iterable[str], walked: Walk) -> list[datetime]:

@@ -14,10 +14,21 @@ from foundation import clock
 from foundation.crypto import encrypt
 from machines.access import provider_for
 from machines.lifecycle import MachineState
+from routines_app.agents.oauth_offer import Offer
+from routines_app.agents.oauth_tokens import Client, Tokens
 from routines_app.agents.turn import StepKind
+from routines_app.configure.app_sign_in import keep_offer
+from routines_app.configure.app_tokens import Held, signed_in
 from routines_app.configure.content import content_of
 from routines_app.configure.workspace import furnish
-from routines_app.models import AgentVersion, Conversation, ModelKey, Notice, Routine
+from routines_app.models import (
+    AgentVersion,
+    AppSignIn,
+    Conversation,
+    ModelKey,
+    Notice,
+    Routine,
+)
 from routines_app.rules.status import RunStatus
 from tests.factories import (
     make_app,
@@ -49,10 +60,17 @@ def harbour_with_everything() -> User:
         sealed=encrypt(site.ENCRYPTION_KEY, str(harbour.key), "sk-nothing"), own_input=250_000,
         own_output=2_000_000,
     )  # fmt: skip
-    make_app(
+    helpdesk = make_app(
         harbour, key=KEY, state="refused", trouble="It refused the sign-in.", added_by=owner,
         header_names=["Authorization"], called_at=clock.now(),
     )  # fmt: skip
+    # Where it's signed in to nobody is registered by itself, so the page asks for a client.
+    auth = "https://sign-in.example.org"
+    keep_offer(helpdesk, Offer(auth, f"{auth}/go", f"{auth}/token", auth, scopes="read write"))
+    ending = AppSignIn(connector=make_app(harbour, "Catalogue"), offer={})
+    there = Offer(auth, auth, auth, auth)
+    tokens = Tokens("access", "refresh", refresh_life=5 * 86_400)
+    signed_in(ending, owner, Held("access", "refresh", there, Client("me")), tokens, clock.now())
     Routine.objects.filter(slug="brief", workspace=harbour).update(
         apps=[{"app": "helpdesk", "required": True}]
     )

@@ -102,7 +102,7 @@ def test_without_a_broker_it_is_said_at_once(
         Connector.objects.filter(pk=app.pk).update(checked_at=None)
         raise OperationalError("down")
 
-    monkeypatch.setattr("routines_app.web.app_pages.ask_for_tools", down)
+    monkeypatch.setattr("routines_app.web.app_row.ask_for_tools", down)
     app = make_app(workspace)
     there = f"{PAGE}{app.key}/test/"
     part = client.post(there, headers={"HX-Request": "true"}).content.decode()

@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.core.management import call_command
 from django.db import connection, transaction
+from django.db.models import Count
 from django.test import Client, override_settings
 from pytest_django import DjangoDbBlocker
 
@@ -152,6 +153,21 @@ def test_the_demo_has_every_status_that_can_come_and_nothing_vanished(
     accounted, due = re.findall(r"[\d,]+", said.getvalue())
     assert accounted == due
     assert int(due.replace(",", "")) > 500
+
+
+def test_each_run_lists_as_many_files_as_it_says_it_changed(
+    guest: Client, library: Workspace
+) -> None:
+    runs = Run.objects.filter(workspace=library).annotate(rows=Count("folder_changes"))
+    said = runs.values_list("facts__files_changed", "rows", "pk")
+    assert [each for each in said if (each[0] or 0) != each[1] and (each[0] or 0) < 100] == []
+    assert sum(rows > 1 for _, rows, _ in said) > 30
+    run = runs.filter(status="done_changed", rows=2).latest("finished_at")
+    html = page(guest, f"/w/{library.slug}/routines/{run.routine.slug}/runs/{run.number}/")
+    assert '<a class="link" href="#files">Changed 2 files.</a>' in html
+    section = html.split('<h2 id="files">')[1].split("</section>")[0]
+    assert section.count("<details") == 2
+    assert "2 files" in text_of(section)
 
 
 def test_seeding_again_changes_nothing_unless_it_is_told_to(

@@ -143,6 +143,28 @@ def test_every_ending_offers_only_what_works(
         assert LEADS_TO[words](answer.content.decode(), there), act
 
 
+@pytest.mark.parametrize(
+    ("what", "by", "act"),
+    [
+        ("sign_in", "Helpdesk", '/w/harbour/agents/apps/">Connect it'),
+        ("app", "Helpdesk", '/w/harbour/agents/apps/">Open Helpdesk'),
+        ("command", "The command", '/runs/2/#how">See the output'),
+        ("machine", "quay-1", '/machines/quay-1/">See quay-1'),
+        ("other", "example.org", '/edit/#instructions">Change what it does'),
+    ],
+)
+def test_what_a_tool_refused_is_said_with_an_action_named_for_it(
+    browser_of_owner: Client, routine: Routine, what: str, by: str, act: str
+) -> None:
+    run = arrange(routine, RunStatus.FAIL_TOOL)
+    Run.objects.filter(pk=run.pk).update(
+        facts={"what": what, "variant": by, "reason": "there is no <b>such</b> ticket"}
+    )
+    page = page_of(browser_of_owner, run)
+    assert f"{by} refused: there is no &lt;b&gt;such&lt;/b&gt; ticket." in page
+    assert act in page.replace(' class="btn"', "").replace(' class="btn ink"', "")
+
+
 @pytest.mark.parametrize("status", OPEN_STATUSES)
 def test_every_run_that_goes_on_has_a_chip_and_can_be_stopped(
     browser_of_owner: Client, routine: Routine, status: RunStatus

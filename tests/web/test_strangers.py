@@ -22,7 +22,7 @@ from accounts.join import found_workspace
 from accounts.models import Role, User
 
 OPEN_TO_ALL = {"home", "help", "invitation"}
-FOR_WHOEVER_IS_SIGNED_IN = {"kit", "me", "sign_out_there", "workspace_new"}
+FOR_WHOEVER_IS_SIGNED_IN = {"kit", "me", "sign_out_there", "workspace_new", "app_signed_in"}
 OTHERS_WITH_THEIR_OWN_DOOR = (
     "accounts/",
     "api/",

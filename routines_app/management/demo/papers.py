@@ -40,8 +40,17 @@ def memory_change(before: str, after: str) -> list[FileChange]:
     if before == after:
         return []
     added, removed = lines_changed(before, after)
-    sizes = len(before.encode()), len(after.encode())
-    return [FileChange("state.md", "changed", *sizes, added, removed, why="memory")]
+    return [
+        FileChange(
+            "state.md",
+            "changed" if before else "new",
+            len(before.encode()) or None,
+            len(after.encode()),
+            added,
+            removed,
+            why="memory",
+        )
+    ]
 
 
 def _put(file: File, folder: Folder) -> FileChange | None:

@@ -15,12 +15,16 @@ from machines.access import provider_named
 from machines.models import Machine
 from machines.providers.base import NotFound, Ref
 from routines_app.admission.machine_care import stored_at
+from routines_app.agents.oauth_offer import Offer
+from routines_app.agents.oauth_tokens import Client, Tokens
+from routines_app.configure.app_tokens import Held, signed_in
 from routines_app.configure.workspace import furnish
 from routines_app.management.demo.cast import DESK, HIRES, MACHINES, WEEKS, Hire
 from routines_app.management.demo.hand import Hand
 from routines_app.models import (
     Agent,
     AgentVersion,
+    AppSignIn,
     Connector,
     ConnectorState,
     Fire,
@@ -142,7 +146,7 @@ def staff(workspace: Workspace, guest: User, colleague: User, hand: Hand, born: 
         test_answer="house-model answered in 0.8s, one request, <$0.01",
         tested_at=born + timedelta(hours=4),
     )
-    Connector.objects.create(
+    catalogue = Connector.objects.create(
         workspace=workspace,
         name="Catalogue",
         slug="catalogue",
@@ -155,6 +159,22 @@ def staff(workspace: Workspace, guest: User, colleague: User, hand: Hand, born: 
         checked_at=born + timedelta(hours=5),
         added_by=guest,
     )
+    _sign_in(catalogue, guest, born + timedelta(hours=5))
+
+
+def _sign_in(app: Connector, person: User, at: datetime) -> None:
+    """Signed in to for fifty days, which end soon after what the demo shows."""
+    offer = Offer(
+        issuer="http://localhost:9",
+        authorizes="http://localhost:9/authorize",
+        tokens="http://localhost:9/token",
+        resource=app.address,
+        registers="http://localhost:9/register",
+        scopes="titles:read titles:reserve",
+    )
+    tokens = Tokens("worth-nothing", "worth-nothing", refresh_life=50 * 86_400)
+    row = AppSignIn(connector=app, offer=offer.as_json())
+    signed_in(row, person, Held(tokens.access, tokens.refresh, offer, Client("demo")), tokens, at)
 
 
 def _allowed(hire: Hire) -> list[dict[str, object]] | None:

@@ -11,11 +11,13 @@ from routines_app.configure.models import UsableModel, model_for
 from routines_app.delivery.attention import settle
 from routines_app.management.demo.play import course_of, ending_of, steps_of, takes_a_turn
 from routines_app.management.demo.played import Played, Quiet
-from routines_app.models import Fire, Routine, RoutineTotals, Run, Step
+from routines_app.models import Fire, FolderChange, Routine, RoutineTotals, Run, Step
 from routines_app.rules.occurrence import occurrence_key
 from routines_app.rules.schedule import next_occurrence
 from routines_app.rules.status import RunStatus
 from routines_app.rules.telling import should_ring
+from routines_app.runner.ending import Ending
+from routines_app.runner.keep_changes import change_rows
 
 LEASE = timedelta(seconds=45)
 
@@ -42,12 +44,21 @@ def write_quiet_runs(played: Played, worker: str, now: datetime) -> list[Step]:
     doer = doer_of(routine)
     snapshot = take_snapshot(routine, usable, doer)
     fires = Fire.objects.bulk_create([_fire(routine, each, played, worker, now) for each in kept])
-    runs = []
+    runs, endings = [], []
     for number, (fire, each) in enumerate(zip(fires, kept, strict=True), routine.run_counter + 1):
-        run = _run(routine, fire, each, played, now)
+        before = played.memory
+        ending = ending_of(played, each.outcome, course_of(each.outcome, each.began, now).ended)
+        run = _run(routine, fire, each, ending, now)
         run.number, run.snapshot, run.agent = number, snapshot, doer.agent
+        run.state_before, run.state_after = before, played.memory
+        endings.append(ending)
         runs.append(run)
     runs = Run.objects.bulk_create(runs)
+    FolderChange.objects.bulk_create(
+        row
+        for run, ending in zip(runs, endings, strict=True)
+        for row in change_rows(run.pk, routine.pk, ending.changes)
+    )
     amount = routine.cap if usable else 0
     Hold.objects.bulk_create(
         Hold(workspace_id=run.workspace_id, run_key=run.key, amount=amount,
@@ -94,11 +105,9 @@ def _fire(routine: Routine, each: Quiet, played: Played, worker: str, now: datet
     )
 
 
-def _run(routine: Routine, fire: Fire, each: Quiet, played: Played, now: datetime) -> Run:
+def _run(routine: Routine, fire: Fire, each: Quiet, ending: Ending, now: datetime) -> Run:
     at = course_of(each.outcome, each.began, now)
     turned = takes_a_turn(each.outcome)
-    before = played.memory
-    ending = ending_of(played, each.outcome, at.ended)
     usage = ending.usage or Usage()
     return Run(
         fire=fire,
@@ -123,8 +132,6 @@ def _run(routine: Routine, fire: Fire, each: Quiet, played: Played, now: datetim
         headline=ending.headline,
         changed=ending.changed,
         body=ending.body,
-        state_before=before,
-        state_after=played.memory,
     )
 
 

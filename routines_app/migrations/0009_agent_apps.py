@@ -19,7 +19,7 @@ FROM routines_app_routine t WHERE t.id = r.routine_id
 
 
 class Migration(migrations.Migration):
-    dependencies = [("routines_app", "0005_conversations")]
+    dependencies = [("routines_app", "0008_app_sign_in")]
 
     operations = [
         migrations.AddField(
