@@ -1,9 +1,12 @@
 """What a server hands over for an app, and how an app is signed in to with it."""
 
+import asyncio
 from typing import Any
 
+import httpx2
 import pytest
 
+from routines_app.agents.app_wire import Exchange, http_client
 from routines_app.agents.connectors import App, OpenApps
 from routines_app.agents.mcp_session import (
     MORE,
@@ -165,3 +168,17 @@ def test_a_token_that_an_app_sends_back_is_seen_nowhere() -> None:
     with answering(400, {"Content-Type": "application/json"}, body) as (address, _):
         trouble = opened(address, hands)
     assert trouble is not None and CANARY not in trouble.sentence
+
+
+def test_a_token_is_sent_to_the_app_s_own_address_alone() -> None:
+    with answering(200, {}) as (elsewhere, there), answering(200, {}) as (address, here):
+        server = AppServer(address, sign_in=Hands("first"), nearby=True)
+
+        async def ask(url: str) -> None:
+            async with http_client(server, Exchange()) as client:
+                await client.post(url)
+
+        asyncio.run(ask(address + "/other"))
+        with pytest.raises(httpx2.UnsupportedProtocol):
+            asyncio.run(ask(elsewhere))
+    assert (here, there) == ([("POST", "Bearer first")], [])
