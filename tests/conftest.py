@@ -3,12 +3,13 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.database import end_run, start_server
+from tests.order import long_ones_first
 from tests.tools import Redis, missing_tools, start_redis
 
 pytest_plugins = ["tests.browser", "tests.running_app"]
@@ -20,31 +21,14 @@ def pytest_unconfigure() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes long, and skip what this computer has no tool for."""
-    items[:] = long_ones_first(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    items[:] = long_ones_first(items, _is_long, workers)
     if os.environ.get("CI"):  # nothing may be missing there
         return
     for marker, reason in missing_tools().items():
         for item in items:
             if item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))
-
-
-def long_ones_first(items: Sequence[pytest.Item], workers: int) -> list[pytest.Item]:
-    """The tests with each worker's share of the long ones at its beginning, else in their order.
-
-    A worker gets an equal stretch of them at first, and takes over from another's end when it
-    has none left; a long one there would leave the others idle.
-    """
-    long = [item for item in items if _is_long(item)]
-    rest = [item for item in items if not _is_long(item)]
-    ordered: list[pytest.Item] = []
-    for number in range(workers):
-        share = long[number::workers]
-        stretch = (len(items) - len(ordered)) // (workers - number)
-        others = max(stretch - len(share), 0)
-        ordered += share + rest[:others]
-        rest = rest[others:]
-    return ordered + rest
 
 
 def _is_long(item: pytest.Item) -> bool:

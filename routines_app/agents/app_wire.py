@@ -31,7 +31,8 @@ class AppTrouble:
     """An app couldn't be used; why, in a sentence of ours. `refused`: it was our sign-in, and
     `challenge` is what the app said to that (WWW-Authenticate).
 
-    `silent`: it said nothing, or no way leads to it, so that asking it anew would bring the same.
+    `silent`: no way leads to it, or it left calls unanswered, so that asking it anew would bring
+    the same.
     """
 
     sentence: str

@@ -10,6 +10,7 @@ import concurrent.futures
 import hashlib
 import re
 import threading
+from collections import Counter
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -33,6 +34,7 @@ BETWEEN = "__"  # between an app's slug and its tool's name
 LONGEST_NAME = 64  # characters of a tool's name that every provider takes
 TICK = 0.25  # seconds between looks at whether the turn has to end
 CALLING = 60.0  # seconds that one call may take
+MOST_UNANSWERED = 2  # calls in a row after which an app counts as silent: one may just be slow
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -98,6 +100,7 @@ class OpenApps:
         self.opened: set[str] = set()
         self.called: set[str] = set()
         self.troubles: dict[str, AppTrouble] = {}
+        self._unanswered = Counter[str]()  # calls in a row, by app
         self._sessions: dict[str, McpSession] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -164,12 +167,16 @@ class OpenApps:
         limit = max(min(seconds, CALLING), 0.1)
         answer = self._wait(session.call(tool.name, arguments, limit), check)
         if isinstance(answer, AppTrouble):
+            self._unanswered[app.slug] += 1
+            if self._unanswered[app.slug] >= MOST_UNANSWERED:
+                answer = replace(answer, silent=True)
             self.troubles[app.slug] = answer
             if app.required and not session.alive:  # whether it's gone for good shows at once
                 again = self._session(app, check)
                 return again if isinstance(again, AppTrouble) else answer
         else:
             self.called.add(app.slug)
+            self._unanswered[app.slug] = 0
             self.troubles.pop(app.slug, None)
         return answer
 

@@ -172,8 +172,7 @@ class McpSession:
                     return self._trouble(self._host.result())
                 return AppTrouble(
                     f"It didn’t answer within {seconds:.0f} seconds. What was asked of it may "
-                    "have been done all the same.",
-                    silent=True,
+                    "have been done all the same."
                 )
             error = asking.exception()
             if error is None:
@@ -212,11 +211,9 @@ class McpSession:
                 case httpx2.ConnectError() | httpx2.ConnectTimeout():
                     return AppTrouble("No connection to it could be made.", silent=True)
                 case httpx2.TimeoutException():
-                    return AppTrouble("It was silent for too long.", silent=True)
+                    return AppTrouble("It was silent for too long.")
         if seen.status >= 400:
-            return AppTrouble(
-                f"It answered with HTTP status {seen.status}.", silent=seen.status >= 500
-            )
+            return AppTrouble(f"It answered with HTTP status {seen.status}.")
         broke = all(
             isinstance(each, MCPError) and each.code == CONNECTION_CLOSED for each in causes
         )

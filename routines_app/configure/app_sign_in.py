@@ -116,10 +116,10 @@ def ask_for_more(app_id: int, challenge: str) -> None:
         AppSignIn.objects.filter(pk=row.pk).update(offer=more.as_json())
 
 
-def needs_client(app: Connector, offer: Offer, back_to: str) -> bool:
-    """Whether a person has to have a client registered there before anybody can sign in."""
+def knows_client(app: Connector, offer: Offer, back_to: str) -> bool:
+    """Whether it's known as whom to ask there."""
     row = AppSignIn.objects.select_related("connector__workspace").get(connector=app)
-    return not offer.registers and kept_client(row, offer, back_to) is None
+    return kept_client(row, offer, back_to) is not None
 
 
 def begin_sign_in(
@@ -255,7 +255,7 @@ def _client(row: AppSignIn, offer: Offer, back_to: str, typed: Typed) -> Client 
         keep_client(row, offer, client, "")
         return client
     kept = kept_client(row, offer, back_to)
-    if kept is not None:
+    if kept is not None and not (offer.registers and _never_came_back(row)):
         return kept
     if not offer.registers:
         return {"client_id": f"Write the client id that {offer.host} gave for this address."}
@@ -266,6 +266,13 @@ def _client(row: AppSignIn, offer: Offer, back_to: str, typed: Typed) -> Client 
         return {"client_id": f"{found.sentence} Register it there yourself, and write it here."}
     keep_client(row, offer, found, back_to)
     return found
+
+
+def _never_came_back(row: AppSignIn) -> bool:
+    """Whether whoever left last brought nothing back. A server that has forgotten a client says so
+    to the person alone, so from then on it's better to be registered anew."""
+    last = SignInAttempt.objects.filter(connector_id=row.connector_id).order_by("-pk").first()
+    return last is not None and last.used_at is None
 
 
 def _wrong_with(name: str, secret: str) -> Problems:

@@ -61,15 +61,16 @@ class OwnFolder:
         marks = folder_marks(provider, ref, folder, until)
         copies: dict[str, bytes] = {}
         room = COPIED_IN_ALL
-        for size, path in sorted((size, path) for path, (size, _) in marks.files.items()):
-            room -= size
-            if size > COPIED or room < 0 or len(copies) >= MOST_COPIES:
-                break
-            if path == f"{folder}/state.md":
+        sizes = [(path.count("/"), size, path) for path, (size, _) in marks.files.items()]
+        for _, size, path in sorted(sizes):  # the upper ones first: below lies what tools keep
+            if size > min(COPIED, room) or path == f"{folder}/state.md":
                 continue
+            if len(copies) >= MOST_COPIES:
+                break
             check()
             if clock.monotonic() > until:
                 break
+            room -= size
             try:
                 copies[path] = provider.read_file(ref, path, COPIED)
             except MachineError as error:
@@ -104,10 +105,10 @@ class _Comparison:
     def told(self) -> Ending:
         """The ending with the changes, their number, and what couldn't be seen."""
         paths = differing(self._before.marks, self._after)
-        paths.sort(key=lambda path: path == self._state_file)  # in their order, and it the last
+        paths.sort(key=lambda path: (path != self._state_file, path.count("/")))
         kept, more = list[FileChange](), 0
         for path in paths:
-            full = len(kept) >= KEPT - 1 and path != self._state_file
+            full = len(kept) >= KEPT
             if full and path not in self._before.copies:
                 more += 1  # only its mark tells of it
                 continue
@@ -118,6 +119,7 @@ class _Comparison:
                 more += 1
             else:
                 kept.append(change)
+        kept.sort(key=lambda change: (change.why == "memory", change.path))
         facts: dict[str, object] = {"files_changed": len(kept) + more}
         unseen = self._before.marks.unseen or self._after.unseen
         if unseen:

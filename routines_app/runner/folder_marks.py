@@ -55,8 +55,8 @@ def folder_marks(provider: Provider, ref: Ref, folder: str, until: float) -> Mar
             entries = list(islice(provider.list_files(ref, place), room + 1))
         except NotFound:
             entries = []
-        except MachineError as error:
-            marks.unseen = marks.unseen or error.sentence
+        except (MachineError, OSError) as error:  # a disk's own error may come amid the names
+            marks.unseen = marks.unseen or str(error)
             continue
         if len(entries) > room:
             marks.unseen = marks.unseen or f"It holds more than {MOST_NAMES:,} names."

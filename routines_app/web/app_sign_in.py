@@ -27,7 +27,7 @@ from routines_app.configure.app_sign_in import (
     begin_sign_in,
     end_sign_in,
     finish_sign_in,
-    needs_client,
+    knows_client,
     offer_of,
 )
 from routines_app.configure.connectors import Problems, sign_in_again
@@ -88,8 +88,8 @@ def _page(
         "scopes": offer.scopes.split() if offer else [],
         "back_to": back_to(),
         "came": said.format(host=offer.host) if offer else "",
-        "needs_client": offer is not None
-        and ("client_id" in problems or needs_client(app, offer, back_to())),
+        "by_hand": offer is not None and ("client_id" in problems or not offer.registers),
+        "client_known": offer is not None and knows_client(app, offer, back_to()),
         "typed_id": request.POST.get("client_id", ""),
         "problems": problems,
     }

@@ -6,18 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
-import structlog
 from django.db.models import QuerySet
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import Role
 from foundation import clock
-from machines.access import provider_for
 from machines.lifecycle import MachineState
-from machines.providers.base import MachineError, NotFound
 from routines_app.admission.restoring import time_to_restore
 from routines_app.fires.accounting import SLACK, accounted
 from routines_app.models import AgentRuntime, Routine, Run
@@ -42,6 +38,7 @@ from routines_app.web.history import (
 from routines_app.web.list_row import off_words
 from routines_app.web.pulse import is_tick, ticking
 from routines_app.web.quiet import quiet_now
+from routines_app.web.routine_memory import memory_link, read_memory
 from routines_app.web.routine_past import (
     RANGES,
     TICKS,
@@ -54,10 +51,6 @@ from routines_app.web.routine_past import (
     within,
 )
 from routines_app.web.sentence import spoken_sentence
-
-log = structlog.get_logger()
-
-MEMORY_SHOWN = 20_000  # bytes of state.md
 
 ACCOUNTED_FOR = timedelta(weeks=6)
 
@@ -249,36 +242,6 @@ def _is_longer(routine: Routine) -> bool:
 
 def _runs_a_script(routine: Routine) -> bool:
     return routine.agent is not None and routine.agent.runtime == AgentRuntime.SCRIPT
-
-
-def memory_link(routine: Routine) -> str:
-    """The page of its state.md; empty when it has no machine."""
-    if routine.machine is None or routine.machine.deleted_at is not None:
-        return ""
-    path = f"{routine.memory_folder.removeprefix('~/')}/state.md"
-    try:
-        return reverse("file", args=[routine.workspace.slug, routine.machine.slug, path])
-    except NoReverseMatch:  # the files of machines aren't part of this site
-        return ""
-
-
-def read_memory(routine: Routine) -> str | None:
-    """The text of its state.md; empty when it has none yet, None when it can't be read now."""
-    if routine.machine is None or routine.machine.deleted_at is not None:
-        return None
-    if MachineState(routine.machine.state).cold:
-        return None
-    if not routine.machine.ref:
-        return ""
-    try:
-        provider, ref = provider_for(routine.machine)
-        data = provider.read_file(ref, f"{routine.memory_folder}/state.md")
-    except NotFound:
-        return ""
-    except MachineError as error:
-        log.info("memory_unread", routine=routine.pk, reason=str(error))
-        return None
-    return data[:MEMORY_SHOWN].decode(errors="replace")
 
 
 def _rules(routine: Routine) -> list[tuple[str, str, str]]:

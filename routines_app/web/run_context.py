@@ -26,7 +26,8 @@ from routines_app.web.agent_text import Made, made_of
 from routines_app.web.dates import clock_time, moment_words
 from routines_app.web.progress import meters, track
 from routines_app.web.quiet import quiet_words
-from routines_app.web.routine_page import may_edit, memory_link, read_memory
+from routines_app.web.routine_memory import memory_link, read_memory
+from routines_app.web.routine_page import may_edit
 from routines_app.web.routine_rows import Typical, typical_of
 from routines_app.web.run_changed import changed_since_it_worked
 from routines_app.web.run_ending import ending_of

@@ -324,18 +324,38 @@ def test_a_required_app_that_turns_our_sign_in_away_ends_the_turn_at_once(
     assert apps.troubles["helpdesk"].refused
 
 
-def test_a_required_app_that_goes_silent_ends_the_turn_at_once(
+def test_a_required_app_that_leaves_two_calls_in_a_row_unanswered_ends_the_turn(
     helpdesk: McpApp, tmp_path: Path, monkeypatch: Any
 ) -> None:
     app = app_at(helpdesk.address, listed(helpdesk))
     script = after_one_call(lambda: monkeypatch.setattr(connectors, "CALLING", 0.3), name="wait")
     with FakeProvider(script) as fake, OpenApps((app,)) as apps:
         outcome = take(tmp_path, fake, KeptSteps(), apps)
-    assert (outcome.code, len(fake.seen)) == ("fail_tool", 2)
+    assert (outcome.code, len(fake.seen)) == ("fail_tool", 3)
     assert said(outcome) == (
         "Failed. Helpdesk refused: it didn’t answer within 0 seconds. "
         "What it had made was kept. [Open Helpdesk]"
     )
+
+
+def test_a_required_app_may_be_slow_now_and_then(
+    helpdesk: McpApp, tmp_path: Path, monkeypatch: Any
+) -> None:
+    def limit(seconds: float) -> None:
+        monkeypatch.setattr(connectors, "CALLING", seconds)
+
+    def script(seen: Seen) -> Answer:
+        if len(seen.results) == 4:
+            return finish("The printer is on fire.")
+        slow = bool(len(seen.results) % 2)
+        limit(0.3 if slow else 20.0)
+        return call("helpdesk__wait") if slow else call("helpdesk__find_ticket", words="printer")
+
+    app = app_at(helpdesk.address, listed(helpdesk))
+    with FakeProvider(script) as fake, OpenApps((app,)) as apps:
+        outcome = take(tmp_path, fake, KeptSteps(), apps)
+    assert (outcome.code, len(fake.seen)) == ("done_changed", 5)
+    assert sum("didn’t answer" in each for each in fake.seen[-1].results) == 2
 
 
 def test_a_required_app_that_goes_away_ends_the_turn_at_once(tmp_path: Path) -> None:

@@ -9,14 +9,21 @@ import pytest
 from foundation.addresses import Refused
 from routines_app.agents import oauth_ask
 from routines_app.agents.connectors import App, OpenApps
-from routines_app.agents.mcp_session import MORE, SIGN_IN, AppServer, AppTrouble
+from routines_app.agents.mcp_session import (
+    MORE,
+    SIGN_IN,
+    AppAnswer,
+    AppServer,
+    AppTrouble,
+    ListedTool,
+)
 from routines_app.agents.oauth_ask import NoReply, Reply, ask, judge_secret
 from routines_app.agents.oauth_offer import NoOffer, Offer, discover, wider
 from routines_app.agents.oauth_tokens import Client, NotGiven, Tokens, client_of, renew
 from tests.agents.test_connectors import nothing
 from tests.agents.test_strange_apps import answering
 from tests.fakes.mcp_app import McpApp
-from tests.fakes.sign_in_server import CANARY, SignInServer
+from tests.fakes.sign_in_server import CANARY, Grant, SignInServer
 
 METADATA = "http://169.254.169.254/latest"
 
@@ -296,6 +303,23 @@ def test_a_token_that_is_turned_away_is_replaced_once() -> None:
     assert hands.turned_away == ["first"]
     posts = [sign_in for method, sign_in in asked if method == "POST"]
     assert posts[:2] == ["Bearer first", "Bearer second"] and "Bearer typed" not in posts
+
+
+@pytest.mark.parametrize("older", [False, True])
+def test_a_session_outlives_its_token(older: bool) -> None:
+    with SignInServer() as server, McpApp(older=older, sign_in=server) as app:
+        server.grants.append(Grant("me", "", "", {"first", "second"}))
+        hands = Hands("first", "second")
+        tool = ListedTool("find_ticket", "", {"type": "object"}, False)
+        there = AppServer(app.address, sign_in=hands, nearby=True)
+        with OpenApps((App("helpdesk", "Helpdesk", (tool,), there, True),)) as apps:
+            for number in range(3):
+                found = apps.call("helpdesk__find_ticket", {"words": str(number)}, 20.0, nothing)
+                assert isinstance(found, AppAnswer), found
+                server.grants[0].access.discard("first")
+    assert hands.turned_away == ["first"]
+    assert [words for _, words in app.done] == ["0", "1", "2"]
+    assert len({asked.get("mcp-session-id") for asked in app.asked} - {None}) == int(older)
 
 
 def test_one_that_nothing_replaces_is_told_as_that() -> None:

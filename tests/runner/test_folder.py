@@ -168,6 +168,20 @@ def test_two_thousand_changes_at_once_are_counted_and_the_first_are_kept(disk: D
     assert disk.reads <= 2 * looking.MOST_COPIES
 
 
+def test_what_tools_keep_far_down_crowds_out_no_file_near_the_top(disk: Disk) -> None:
+    disk.put("zoo.md", "one\n" * 900)
+    for number in range(400):
+        disk.put(f".cache/deep/{number:03}", "x")
+    folder = looked(disk)
+    disk.put("zoo.md", "two\n")
+    for number in range(400):
+        disk.put(f".cache/deep/{number:03}", "y")
+    end = ended(folder)
+    assert end.facts["files_changed"] == 401
+    assert end.changes[-1].path == "zoo.md"
+    assert (end.changes[-1].added, end.changes[-1].removed) == (1, 900)
+
+
 def test_what_is_read_and_kept_is_bounded_in_all(
     disk: Disk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -263,6 +277,19 @@ def test_a_folder_that_cannot_be_listed_hides_no_deletion_and_invents_none(disk:
     disk.broken.add(HERE)
     end = ended(folder)
     assert (end.changes, end.facts["files_changed"]) == ((), 0)
+
+
+def test_a_disk_that_fails_amid_the_names_ends_no_run(
+    disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> Iterator[FileEntry]:
+        yield FileEntry(f"{HERE}/a", "file", 1, 1.0)
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(disk, "list_files", fails)
+    end = ended(looked(disk))
+    assert (end.changes, end.facts["files_changed"]) == ((), 0)
+    assert "Input/output error" in str(end.facts["folder_unseen"])
 
 
 def test_a_folder_of_too_many_names_is_passed_over_and_said(

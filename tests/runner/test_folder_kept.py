@@ -98,7 +98,7 @@ def test_a_run_that_changes_no_file_asks_the_database_nothing_more(
     assert none.folder_changes.count() == 0
     many.refresh_from_db()
     assert many.facts["files_changed"] == 120
-    assert many.folder_changes.count() == KEPT - 1  # there is room for state.md
+    assert many.folder_changes.count() == KEPT
 
 
 def test_only_whoever_holds_the_claim_keeps_what_changed(

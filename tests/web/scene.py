@@ -25,11 +25,14 @@ from routines_app.models import (
     AgentVersion,
     AppSignIn,
     Conversation,
+    FolderChange,
     ModelKey,
     Notice,
     Routine,
 )
 from routines_app.rules.status import RunStatus
+from routines_app.runner.ending import FileChange
+from routines_app.runner.keep_changes import change_rows
 from tests.factories import (
     make_app,
     make_machine,
@@ -111,6 +114,13 @@ def _machines(harbour: Workspace) -> None:
     )  # fmt: skip
 
 
+CHANGES = (
+    FileChange("a" * 250 + "/b\nc.txt", "new", None, 900_000, why="too_large"),
+    FileChange("notes.md", "changed", 12, 20, 1, 1, "@@ -1,2 +1,2 @@\n one\n-two\n+" + "x" * 900),
+    FileChange("state.md", "changed", 9, 27, 2, 0, why="memory"),
+)
+
+
 def _routines(harbour: Workspace) -> None:
     now = clock.now()
     machine = harbour.machines.get(name="harbour-1")
@@ -137,13 +147,16 @@ def _routines(harbour: Workspace) -> None:
     for place, status in enumerate(statuses):
         at = now - timedelta(hours=7 - place)
         run = make_run(
-            brief, status, at=at, spent=140_000, facts={"reason": "it was shut", "exit_code": 127},
+            brief, status, at=at, spent=140_000,
+            facts={"reason": "it was shut", "exit_code": 127, "files_changed": 2_000},
             headline="Four sheets are up to date.", body="## Result\n\n- one\n- two\n",
             snapshot={"cap": 500_000, "agent": "Script"}, state_before="# Memory\n",
             state_after="# Memory\n\nRead four sheets.\n",
         )  # fmt: skip
         make_step(run, StepKind.SAID, content="I read the four sheets.", at=at)
         make_step(run, StepKind.RAN, "make test", content="ok\n", at=at)
+        if status.final:
+            FolderChange.objects.bulk_create(change_rows(run.pk, brief.pk, CHANGES))
         if status.failed:
             Notice.objects.create(workspace=harbour, routine=brief, run=run, needs_someone=True)
     kept = Conversation.objects.create(routine=brief, anew_at=now, anew_by=brief.owner)

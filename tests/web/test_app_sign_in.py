@@ -295,8 +295,9 @@ def test_without_registration_a_person_writes_the_client(
     assert AppSignIn.objects.get().signed_in_at is not None
     assert server.asked_at("/register") == []
     page = text(client, there(app))
-    assert "Client id" not in page and CANARY not in page
-    leave(client, app)  # it's kept
+    assert "Both empty: what was written before is used." in page and CANARY not in page
+    leave(client, app)  # it's kept, also for who left and didn't come back
+    leave(client, app)
 
 
 def test_where_registration_is_refused_a_person_may_write_one(
@@ -313,6 +314,19 @@ def test_where_registration_is_refused_a_person_may_write_one(
     page = words(client.post(there(app), {}))
     assert "Nobody was sent anywhere. No connection to 127.0.0.1:9 could be made." in page
     assert 'name="client_secret"' not in page
+
+
+def test_a_client_that_was_forgotten_there_is_registered_anew(
+    client: Client, app: Connector, server: SignInServer
+) -> None:
+    """Its server tells that to the person alone, who comes back by themselves."""
+    leave(client, app)
+    server.clients.clear()
+    path = answered(leave(client, app))
+    assert len(server.asked_at("/register")) == 2
+    assert client.get(path)["Location"].startswith(f"{PAGE}?asked=")
+    leave(client, app)
+    assert len(server.asked_at("/register")) == 2
 
 
 def test_who_may_not_connect_an_app_may_not_sign_in(client: Client, app: Connector) -> None:

@@ -201,7 +201,7 @@ def test_the_list_says_what_the_rows_say(guest: Client, library: Workspace) -> N
     )
     on_and_needing = sql(NEEDS + " AND t.enabled", library.pk)
     keeping = NUMBERS[on - on_and_needing].capitalize()
-    verb = "needs" if needs == 1 else "need"
+    verb = "routine needs" if needs == 1 else "routines need"
     assert f"{keeping} are keeping time. {NUMBERS[needs].capitalize()} {verb} you." in said
     assert re.search(rf"Needs you {needs}\b", said)
     assert re.search(rf"\bOn {on - on_and_needing}\b", said)

@@ -15,7 +15,7 @@ from routines_app.models import Conversation, ConversationTurn, Fire, OnSpan, Ro
 from routines_app.rules.occurrence import occurrence_key
 from routines_app.rules.schedule import to_json
 from routines_app.rules.status import RunStatus
-from routines_app.web import routine_page
+from routines_app.web import routine_memory, routine_page
 from routines_app.web.history import FILTERS, PAGE, Filter, newest_and_of_kind, newest_runs
 from tests.factories import make_routine, make_run, owner_of
 
@@ -152,7 +152,7 @@ def test_unreadable_memory_leaves_the_page(
     assert routine.machine is not None
     routine.machine.ref = "made"
     routine.machine.save()
-    monkeypatch.setattr(routine_page, "provider_for", refuse)
+    monkeypatch.setattr(routine_memory, "provider_for", refuse)
     page = browser_of_owner.get(ADDRESS)
     assert page.status_code == 200 and "What it remembers" not in page.content.decode()
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from routines_app.management.demo import works
-from routines_app.management.demo.works import Recipe
+from routines_app.management.demo.transcript import Recipe
 from routines_app.rules.kinds import ScheduleKind
 
 WEEKS = timedelta(weeks=6)

@@ -7,10 +7,10 @@ from random import Random
 from typing import Any
 
 from routines_app.agents.turn import StepKind
-from routines_app.management.demo import cast, works
+from routines_app.management.demo import cast, transcript, works
 from routines_app.management.demo.cast import Part
 from routines_app.management.demo.papers import File, page
-from routines_app.management.demo.works import Line, Work
+from routines_app.management.demo.transcript import Line, Work
 from routines_app.rules.status import RunStatus
 
 
@@ -86,7 +86,7 @@ def special(part: Part, place: int, work: Work) -> Outcome | None:
         return replace(found, check=check)
     lines = work.lines[:3]
     if found.status is RunStatus.FAIL_RESTART:
-        lines += (works.wrote_perhaps("state.md"),)
+        lines += (transcript.wrote_perhaps("state.md"),)
     cut = Work(lines)
     return replace(found, work=cut, check=check)
 
@@ -105,19 +105,23 @@ def _bad_check(status: RunStatus, code: int, last: str, **more: Any) -> Outcome:
 _NOTE = StepKind.NOTE
 _ATTACHMENT = Work(
     (
-        works.read("state.md", 11, read=4200, written=120),
-        works.ran("python3 tools/mail.py --since last", "23 messages", 4.0, read=5100, written=240),
-        works.wrote("draft.md", 6, read=5400, written=180),
-        works.said("One letter has a report attached. It may change a date, so it is read too."),
-        works.read("mail/4711/annual-report.pdf", 9_840, read=61_000, written=210),
-        works.read("mail/4711/annual-report.pdf", 9_840, read=102_000, written=260),
+        transcript.read("state.md", 11, read=4200, written=120),
+        transcript.ran(
+            "python3 tools/mail.py --since last", "23 messages", 4.0, read=5100, written=240
+        ),
+        transcript.wrote("draft.md", 6, read=5400, written=180),
+        transcript.said(
+            "One letter has a report attached. It may change a date, so it is read too."
+        ),
+        transcript.read("mail/4711/annual-report.pdf", 9_840, read=61_000, written=210),
+        transcript.read("mail/4711/annual-report.pdf", 9_840, read=102_000, written=260),
     ),
     body="Read so far: 22 messages, none of which needs an answer today.\n",
     files=(File("draft.md", page("Read so far", 6, ["Nothing that needs an answer today."])),),
 )
 _NO_ANSWER = Work(
     (
-        works.read("state.md", 11, read=4200, written=120),
+        transcript.read("state.md", 11, read=4200, written=120),
         Line(_NOTE, "The model didn’t answer. Trying again in 2 seconds.", seconds=20),
         Line(_NOTE, "The model didn’t answer. Trying again in 8 seconds.", seconds=25),
         Line(_NOTE, "The model didn’t answer after three tries.", seconds=30),
@@ -126,9 +130,9 @@ _NO_ANSWER = Work(
 _CRAWLED = "GET /\n302 to /sign-in\n0 pages"
 _SIGN_IN = Work(
     (
-        works.read("state.md", 7, read=3500, written=90),
-        works.ran("python3 crawl.py", _CRAWLED, 9.0, 1, read=4300, written=210),
-        works.said(
+        transcript.read("state.md", 7, read=3500, written=90),
+        transcript.ran("python3 crawl.py", _CRAWLED, 9.0, 1, read=4300, written=210),
+        transcript.said(
             "Each page leads to a sign-in, so there is nothing to crawl.", read=4700, written=90
         ),
     ),
@@ -136,7 +140,7 @@ _SIGN_IN = Work(
 _SIGN_IN_REASON = {"reason": "the site asks for a sign-in before it shows a page"}
 _FULL = Work(
     (
-        works.ran(
+        transcript.ran(
             "bash script.sh",
             "dump: catalogue.sql.zst\ndump.sh: line 14: write error: No space left on device\n",
             5.0,

@@ -7,7 +7,7 @@ from routines_app.agents.turn import StepKind, Usage
 from routines_app.management.demo.outcomes import Outcome
 from routines_app.management.demo.papers import left_by, memory_change
 from routines_app.management.demo.played import Played
-from routines_app.management.demo.works import Work
+from routines_app.management.demo.transcript import Work
 from routines_app.models import Step
 from routines_app.rules.status import RunStatus
 from routines_app.runner.ending import Ending

@@ -33,7 +33,7 @@ from routines_app.management.demo.outcomes import Act, Outcome, special, usual
 from routines_app.management.demo.play import course_of
 from routines_app.management.demo.played import Played, Quiet
 from routines_app.management.demo.quiet import is_quiet, write_quiet_runs
-from routines_app.management.demo.works import Work, at_length
+from routines_app.management.demo.transcript import Work, at_length
 from routines_app.models import Agent, Routine, Run, Step
 from routines_app.producers.manual import run_it_now
 from routines_app.rules.grace import MissedRange

@@ -17,7 +17,7 @@ from routines_app.management.demo.at_work import WORKER, must
 from routines_app.management.demo.hand import Hand
 from routines_app.management.demo.outcomes import Act, Outcome
 from routines_app.management.demo.story import SEED, Story
-from routines_app.management.demo.works import Work
+from routines_app.management.demo.transcript import Work
 from routines_app.models import Fire, Notice, Routine, Step
 from routines_app.producers.manual import run_it_now
 from routines_app.rules.status import RunStatus
