@@ -21,4 +21,4 @@ USER routines
 EXPOSE 8000
 # Once for each version, before its processes start: python manage.py prepare
 CMD ["uvicorn", "routines_app.asgi:application", "--host", "0.0.0.0", "--port", "8000", \
-     "--no-proxy-headers", "--no-server-header"]
+     "--no-proxy-headers", "--no-access-log", "--no-server-header"]
