@@ -95,6 +95,16 @@ def middle_cut(text: str, limit: int = CONTENT) -> str:
     return f"{text[:start]}\n[… {left_out:,} characters left out …]\n{text[-end:]}"
 
 
+def text_of(data: bytes) -> str | None:
+    """These bytes as text; None when they are none."""
+    if b"\0" in data:
+        return None
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None
+
+
 def as_text(data: bytes) -> str:
     """Bytes as text, whatever they hold."""
     return data.decode("utf-8", errors="replace")

@@ -26,7 +26,8 @@ from machines.providers.base import (
     TooLarge,
     Unsupported,
 )
-from routines_app.configure.files import TEXT_BYTES, full_path, relative, text_of, version_of
+from routines_app.agents.wording import text_of
+from routines_app.configure.files import TEXT_BYTES, full_path, relative, version_of
 from routines_app.models import HandChange, Run
 from routines_app.rules.status import LIVE_STATUSES
 

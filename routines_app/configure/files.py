@@ -25,6 +25,7 @@ from machines.providers.base import (
 )
 from machines.providers.paths import beneath_home
 from machines.routine_folder import ensure_folder
+from routines_app.agents.wording import text_of
 from routines_app.models import Routine
 
 log = structlog.get_logger()
@@ -142,16 +143,6 @@ def _file(provider: Provider, ref: Ref, path: str) -> TextFile | OtherFile:
         if text is not None
         else OtherFile(path, "not_text")
     )
-
-
-def text_of(data: bytes) -> str | None:
-    """These bytes as text; None when they are none."""
-    if b"\0" in data:
-        return None
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return None
 
 
 def version_of(data: bytes) -> str:

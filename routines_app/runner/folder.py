@@ -12,7 +12,7 @@ import structlog
 
 from foundation import clock
 from machines.providers.base import MachineError, Provider, Ref, TooLarge
-from routines_app.agents.wording import storable
+from routines_app.agents.wording import storable, text_of
 from routines_app.rules.line_diff import lines_changed, unified
 from routines_app.runner.ending import Ending, FileChange
 from routines_app.runner.folder_marks import Marks, differing, folder_marks
@@ -174,7 +174,7 @@ class _Comparison:
         return replace(change, why="memory", added=added, removed=removed)
 
     def _with_its_lines(self, change: FileChange, before: bytes, after: bytes) -> FileChange:
-        old, new = _text(before), _text(after)
+        old, new = text_of(before), text_of(after)
         if old is None or new is None:
             return replace(change, why=change.why or "not_text")
         if self._room <= 0:
@@ -183,15 +183,6 @@ class _Comparison:
         diff = unified(old, new, min(DIFF, self._room))
         self._room -= len(diff.text)
         return replace(change, diff=diff.text, added=diff.added, removed=diff.removed)
-
-
-def _text(data: bytes) -> str | None:
-    if b"\0" in data:
-        return None
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return None
 
 
 def _readable(path: str) -> str:
