@@ -43,7 +43,7 @@ class AppChoice:
         there = [tool for tool in self.tools if tool.changes is not None]
         count = f"{len(there)} tool{'' if len(there) == 1 else 's'}"
         if not self.limited:
-            return f"All {count}" if len(there) != 1 else "Its one tool"
+            return f"{'All' if self.how and len(there) != 1 else 'Its'} {count}"
         chosen = [tool for tool in there if tool.chosen]
         if not chosen:
             return f"None of {count}"

@@ -228,7 +228,8 @@ def sweep(client: Client, workspace: Workspace) -> Routine:
 
 def test_a_routines_form_gives_some_tools_of_an_app(client: Client, sweep: Routine) -> None:
     page = text(client, EDIT)
-    assert page.count('<details class="more"><summary>') == 2 and "All 2 tools" in page
+    assert page.count('<details class="more"><summary>') == 2
+    assert "Of Helpdesk: </span>All 2 tools" in page and "Of Billing: </span>Its 2 tools" in page
     assert "<small>Reads. Find a ticket.</small>" in page
     chosen = {"apps": ["helpdesk:must", ""], "app_tools": ["helpdesk/find_ticket"]}
     assert client.post(EDIT, SAVE | ONLY | chosen).status_code == 302
