@@ -222,6 +222,12 @@ def end_sign_in(app: Connector) -> bool:
 def _keep(app: Connector, person: User, held: Held, tokens: Tokens) -> bool:
     """Keep what was handed over; False when the app was disconnected meanwhile."""
     with transaction.atomic():
+        # The sign-in's row first, then the app's, as a renewal takes them that was refused.
+        row = (
+            AppSignIn.objects.select_for_update(of=("self",))
+            .select_related("connector__workspace")
+            .get(connector=app)
+        )
         there = (
             Connector.objects.select_for_update(of=("self",))
             .select_related("workspace")
@@ -230,11 +236,6 @@ def _keep(app: Connector, person: User, held: Held, tokens: Tokens) -> bool:
         )
         if there is None:
             return False
-        row = (
-            AppSignIn.objects.select_for_update(of=("self",))
-            .select_related("connector__workspace")
-            .get(connector=there)
-        )
         signed_in(row, person, held, tokens, clock.now())
         drop_header(there, "Authorization")
         # What it can was listed before: no run has to wait until it's listed once more.

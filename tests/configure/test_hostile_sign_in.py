@@ -1,0 +1,57 @@
+"""What an app, or whoever signs in for it, may say and do while its sign-in goes on."""
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+from django.db import connection
+
+from foundation import clock
+from routines_app.agents.oauth_tokens import Tokens
+from routines_app.configure.app_sign_in import _keep
+from routines_app.configure.app_tokens import Held, unseal, usable_token
+from routines_app.models import AppSignIn, Connector
+from tests.factories import make_app, make_workspace, owner_of
+from tests.fakes.sign_in_server import SignInServer
+from tests.fakes.signed_in import sign_in_to
+
+
+@pytest.fixture
+def server() -> Iterator[SignInServer]:
+    with SignInServer() as running:
+        yield running
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_person_signs_in_anew_while_a_run_learns_that_the_old_sign_in_is_over(
+    server: SignInServer,
+) -> None:
+    app = sign_in_to(make_app(make_workspace()), server)
+    row = AppSignIn.objects.select_related("connector__workspace").get()
+    held = Held.of(unseal(row.connector.workspace, row.held))
+    AppSignIn.objects.update(renew_at=clock.now(), expires_at=clock.now())
+    server.take_back()
+    server.slow = 0.5
+    errors: list[BaseException] = []
+
+    def learn() -> None:
+        try:
+            usable_token(app.pk)
+        except Exception as error:
+            errors.append(error)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=learn)
+    thread.start()
+    until = time.monotonic() + 10
+    while not server.asked_at("/token") and time.monotonic() < until:
+        time.sleep(0.01)
+    newer = Held("a-newer-token", "its-refresh-token", held.offer, held.client)
+    assert _keep(app, owner_of(app.workspace), newer, Tokens(newer.access, newer.refresh, 3600))
+    thread.join(timeout=20)
+    assert errors == []
+    kept = AppSignIn.objects.select_related("connector__workspace").get()
+    assert Held.of(unseal(kept.connector.workspace, kept.held)) == newer
+    assert Connector.objects.get().state != "refused"
