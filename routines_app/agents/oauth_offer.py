@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from authlib.common.urls import add_params_to_uri
 
-from foundation.addresses import Refused
+from foundation.addresses import Refused, lies_nearby
 from routines_app.agents.oauth_ask import NoReply, Reply, ask, host_of, judge_secret
 
 MOST_SERVERS = 3  # of those that an app names, that are asked
@@ -67,6 +67,8 @@ def discover(address: str, challenge: str, *, nearby: bool) -> Offer | NoOffer:
     judged = judge_secret(address, nearby=nearby)
     if isinstance(judged, Refused):
         return NoOffer(judged.sentence)
+    # What is out on the internet has nothing asked of this computer or its private network.
+    nearby = nearby and lies_nearby(judged)
     about = _about_app(address, challenge, nearby)
     if isinstance(about, NoOffer):
         return about

@@ -11,9 +11,10 @@ from mcp_types import Tool
 from foundation import clock
 from routines_app.agents.mcp_session import McpSession
 from routines_app.agents.oauth_tokens import Tokens
-from routines_app.configure.app_sign_in import _keep
+from routines_app.configure.app_sign_in import _keep, end_sign_in
 from routines_app.configure.app_tokens import Held, unseal, usable_token
-from routines_app.configure.connectors import _seal
+from routines_app.configure.apps import server_of
+from routines_app.configure.connectors import _seal, sign_in_again
 from routines_app.models import AppSignIn, Connector
 from routines_app.runner.ask_connector import ask_connector
 from tests.factories import make_app, make_workspace, owner_of
@@ -105,3 +106,17 @@ def test_a_schema_that_no_database_takes_is_not_offered(
     app.refresh_from_db()
     assert app.checked_at is not None and app.state == "connected", app.trouble
     assert "find" in [tool["name"] for tool in app.tools]
+
+
+def test_headers_that_are_put_in_after_a_sign_in_was_refused_are_what_signs_in(
+    db: None, server: SignInServer
+) -> None:
+    app = sign_in_to(make_app(make_workspace()), server)
+    server.take_back()
+    AppSignIn.objects.update(renew_at=clock.now(), expires_at=clock.now())
+    usable_token(app.pk)
+    assert sign_in_again(app, "Authorization: Bearer by-hand-1234") == {}
+    assert end_sign_in(app)
+    app = Connector.objects.select_related("workspace", "sign_in").get(pk=app.pk)
+    found = server_of(app)
+    assert (found.sign_in, found.headers) == (None, (("Authorization", "Bearer by-hand-1234"),))
