@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from django.urls import reverse
 
 from routines_app.models import FolderChange, Run
+from routines_app.rules.changed_path import whole_path
 from routines_app.rules.line_diff import DiffLine, lines_of
 from routines_app.web.templatetags.words import size
 from routines_app.web.visible import can_be_linked, visible_line, visible_name
@@ -128,5 +129,5 @@ def _href(run: Run, change: FolderChange) -> str:
         return ""
     if not can_be_linked(change.path):
         return ""
-    whole = f"{run.routine.memory_folder.removeprefix('~/')}/{change.path}"
-    return reverse("file", args=[run.workspace.slug, machine.slug, whole])
+    whole = whole_path(change.path, run.routine.memory_folder)
+    return reverse("file", args=[run.workspace.slug, machine.slug, whole.removeprefix("~/")])

@@ -13,7 +13,7 @@ from routines_app.rules.status import RunStatus
 from routines_app.runner import folder as looking
 from routines_app.runner import folder_marks
 from routines_app.runner.ending import Ending, FileChange
-from routines_app.runner.folder import OwnFolder
+from routines_app.runner.folder import RunFolders
 
 HERE = "~/routines/brief"
 STATE = "- read: yesterday\n"
@@ -65,17 +65,17 @@ def nothing() -> None:
     """A check that finds no reason to end."""
 
 
-def looked(disk: Disk) -> OwnFolder:
-    folder = OwnFolder()
-    folder.look(disk, disk.ref, HERE, STATE, nothing)
+def looked(disk: Disk) -> RunFolders:
+    folder = RunFolders()
+    folder.look(disk, disk.ref, HERE, HERE, STATE, nothing)
     return folder
 
 
-def ended(folder: OwnFolder, state_after: str | None = STATE) -> Ending:
+def ended(folder: RunFolders, state_after: str | None = STATE) -> Ending:
     return folder.into(Ending(RunStatus.DONE_CHANGED, {"kept": 1}, state_after=state_after))
 
 
-def changes(folder: OwnFolder) -> dict[str, FileChange]:
+def changes(folder: RunFolders) -> dict[str, FileChange]:
     return {change.path: change for change in ended(folder).changes}
 
 
@@ -101,7 +101,7 @@ def test_each_file_is_told_with_its_lines(disk: Disk) -> None:
 
 def test_a_run_whose_turn_never_began_tells_nothing(disk: Disk) -> None:
     disk.put("notes.md", "one\n")
-    assert ended(OwnFolder()) == Ending(RunStatus.DONE_CHANGED, {"kept": 1}, state_after=STATE)
+    assert ended(RunFolders()) == Ending(RunStatus.DONE_CHANGED, {"kept": 1}, state_after=STATE)
 
 
 def test_its_memory_is_counted_and_its_texts_stay_with_the_run(disk: Disk) -> None:
@@ -115,7 +115,7 @@ def test_its_memory_is_counted_and_its_texts_stay_with_the_run(disk: Disk) -> No
     assert last.diff == ""
     folder = looked(disk)
     disk.put("state.md", "- read: today\n- more\n")
-    assert changes(OwnFolder()) == changes(folder) == {}
+    assert changes(RunFolders()) == changes(folder) == {}
 
 
 def test_a_memory_that_was_not_read_afterwards_is_said(disk: Disk) -> None:
@@ -319,9 +319,9 @@ def test_a_stop_ends_the_look_at_once(disk: Disk) -> None:
     def stopped() -> None:
         raise TurnInterrupted("stopped")
 
-    folder = OwnFolder()
+    folder = RunFolders()
     with pytest.raises(TurnInterrupted):
-        folder.look(disk, disk.ref, HERE, STATE, stopped)
+        folder.look(disk, disk.ref, HERE, HERE, STATE, stopped)
     assert changes(folder) == {}
 
 
