@@ -78,9 +78,7 @@ def folder_marks(provider: Provider, ref: Ref, folders: Sequence[str], until: fl
     return marks
 
 
-def _entries(
-    provider: Provider, ref: Ref, place: str, room: int, until: float
-) -> list[FileEntry]:
+def _entries(provider: Provider, ref: Ref, place: str, room: int, until: float) -> list[FileEntry]:
     """What a folder holds, at most one name more than there is `room` for."""
     found: list[FileEntry] = []
     names = islice(provider.list_files(ref, place), room + 1)

@@ -1,82 +1,22 @@
 """What a run changed in its folder, whatever an agent leaves there: bounded, and nothing hidden."""
 
-from collections.abc import Callable, Iterator
-from typing import BinaryIO
+from collections.abc import Iterator
 
 import pytest
 
-from machines.providers.base import FileEntry, ProviderUnavailable, Ref, Spec
-from machines.providers.memory import MemoryProvider
-from machines.providers.memory_files import MemoryFile
+from machines.providers.base import FileEntry
 from routines_app.agents.turn import TurnInterrupted
 from routines_app.rules.status import RunStatus
 from routines_app.runner import folder as looking
 from routines_app.runner import folder_marks
 from routines_app.runner.ending import Ending, FileChange
 from routines_app.runner.folder import RunFolders
-
-HERE = "~/routines/brief"
-STATE = "- read: yesterday\n"
-
-
-class Disk(MemoryProvider):
-    """A machine in memory; what is `broken` can't be read, and `meanwhile` comes first."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.ref = self.create("m", Spec())
-        self.broken: set[str] = set()
-        self.meanwhile: Callable[[], None] | None = None
-        self.reads = 0
-        self.put("state.md", STATE)
-
-    def put(self, path: str, content: str | bytes) -> None:
-        data = content.encode() if isinstance(content, str) else content
-        # past the provider, which measures the whole disk at each write
-        self._machine(self.ref).home.put(f"{HERE}/{path}", MemoryFile(data))
-
-    def drop(self, path: str) -> None:
-        self.delete(self.ref, f"{HERE}/{path}")
-
-    def run(self, script: str) -> None:
-        self.wake(self.ref)
-        list(self.exec(self.ref, "r", ["bash", "-c", script], cwd=HERE).events)
-
-    def open_read(self, ref: Ref, path: str, max_bytes: int) -> BinaryIO:
-        self.reads += 1
-        if self.meanwhile is not None:
-            self.meanwhile()
-        if path in self.broken:
-            raise ProviderUnavailable(f"{path} couldn't be used: Input/output error.")
-        return super().open_read(ref, path, max_bytes)
-
-    def list_files(self, ref: Ref, path: str) -> Iterator[FileEntry]:
-        if path in self.broken:
-            raise ProviderUnavailable(f"{path} couldn't be used: Input/output error.")
-        return super().list_files(ref, path)
+from tests.runner.disk import HERE, STATE, Disk, changes, ended, looked
 
 
 @pytest.fixture
 def disk() -> Disk:
     return Disk()
-
-
-def nothing() -> None:
-    """A check that finds no reason to end."""
-
-
-def looked(disk: Disk) -> RunFolders:
-    folder = RunFolders()
-    folder.look(disk, disk.ref, HERE, HERE, STATE, nothing)
-    return folder
-
-
-def ended(folder: RunFolders, state_after: str | None = STATE) -> Ending:
-    return folder.into(Ending(RunStatus.DONE_CHANGED, {"kept": 1}, state_after=state_after))
-
-
-def changes(folder: RunFolders) -> dict[str, FileChange]:
-    return {change.path: change for change in ended(folder).changes}
 
 
 def test_each_file_is_told_with_its_lines(disk: Disk) -> None:
