@@ -45,6 +45,13 @@ def present_apps(workspace: Workspace) -> list[Connector]:
     return list(here.select_related("added_by", "sign_in__signed_in_by").order_by("name", "pk"))
 
 
+def signed_in_by(workspace: Workspace, person: User) -> list[Connector]:
+    """The apps of a workspace that are signed in to as this person, by name."""
+    here = Connector.objects.filter(workspace=workspace, removed_at__isnull=True)
+    theirs = here.filter(sign_in__signed_in_by=person).exclude(sign_in__held=b"")
+    return list(theirs.order_by("name", "pk"))
+
+
 def add_app(workspace: Workspace, person: User, new: NewApp) -> Connector | Problems:
     """Keep an app, its headers encrypted for this workspace, or say all that stands against it.
 

@@ -19,6 +19,7 @@ from accounts.models import Invitation, Membership, Role, Workspace
 from accounts.roles import RoleRefused, may_remove, may_set_role, set_role
 from billing.standing import account_of, standing
 from foundation import clock
+from routines_app.configure.connectors import signed_in_by
 from routines_app.configure.remove_person import (
     NotRemoved,
     heirs_in,
@@ -216,6 +217,7 @@ def people_remove(request: WorkspaceRequest, workspace_slug: str) -> HttpRespons
         "owned": [(each, asked.get(f"heir-{each.slug}")) for each in routines_of(leaving)],
         "heirs": heirs_in(leaving),
         "problem": problem,
+        "apps": signed_in_by(request.workspace, leaving.user),
     }
     return render(request, "pages/person_remove.html", context, status=422 if problem else 200)
 

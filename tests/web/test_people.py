@@ -10,7 +10,8 @@ from django.core.cache import cache
 from django.test import Client
 
 from accounts.models import Invitation, Membership, Role, User, Workspace
-from tests.factories import make_member, make_person, make_routine
+from routines_app.models import AppSignIn
+from tests.factories import make_app, make_member, make_person, make_routine
 
 pytestmark = pytest.mark.django_db
 
@@ -211,6 +212,23 @@ def test_removing_somebody_asks_about_each_routine(
     left.refresh_from_db()
     assert (given.owner, given.enabled) == (heir, True)
     assert (left.owner, left.enabled, left.off_by) == (owner, False, owner)
+
+
+def test_removing_somebody_names_the_apps_that_are_signed_in_to_as_them(
+    browser_of_owner: Client, harbour: Workspace
+) -> None:
+    person, other = make_member(harbour, Role.ADMIN), make_member(harbour, Role.ADMIN)
+    for name, who, held in (
+        ("Helpdesk", person, b"sealed"),
+        ("Billing", person, b"sealed"),
+        ("Ledger", person, b""),
+        ("Library", other, b"sealed"),
+    ):
+        AppSignIn.objects.create(connector=make_app(harbour, name), signed_in_by=who, held=held)
+    page = browser_of_owner.get(f"/w/harbour/people/remove/?person={person.email}")
+    text = " ".join(page.content.decode().split())
+    assert "Billing and Helpdesk: runs go on using them under their name" in text
+    assert "Ledger" not in text and "Library" not in text
 
 
 def test_who_was_removed_finds_nothing_any_more(
