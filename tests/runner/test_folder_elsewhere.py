@@ -79,8 +79,8 @@ def test_where_one_folder_is_in_the_other_each_file_is_told_once(
 
 def test_what_tools_keep_for_themselves_is_passed_over(disk: Disk) -> None:
     folders = looked(disk, THERE)
-    for path in (".git/HEAD", "web/node_modules/a/index.js", ".venv/bin/python",
-                 "src/__pycache__/a.pyc", ".routine/run.sh", "sub/.git", "build/.venv"):  # fmt: skip
+    bulk = [".git/HEAD", "web/node_modules/a/index.js", ".venv/bin/python", "__pycache__/a.pyc"]
+    for path in [*bulk, ".routine/run.sh", "sub/.git", "build/.venv"]:
         disk.put(f"{THERE}/{path}", "x\n")
     assert list(changes(folders)) == [f"{THERE}/build/.venv"]
 
