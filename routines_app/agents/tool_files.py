@@ -26,7 +26,7 @@ MOST_IN_ONE_FILE = 50
 MATCH = 300  # characters of one line that matched
 
 # Bulk that nobody means when they search: what tools keep for themselves.
-_PASSED_OVER = (".git", "node_modules", ".venv", "__pycache__")
+PASSED_OVER = (".git", "node_modules", ".venv", "__pycache__")
 
 
 def run_command(arguments: dict[str, object], place: Workplace) -> Done:
@@ -161,7 +161,7 @@ def search_files(arguments: dict[str, object], place: Workplace) -> Done:
 
 def _grep(arguments: dict[str, object], pattern: str) -> list[str]:
     argv = ["grep", "-rnIsE", "-m", str(MOST_IN_ONE_FILE), "--color=never"]
-    argv += [f"--exclude-dir={name}" for name in _PASSED_OVER]
+    argv += [f"--exclude-dir={name}" for name in PASSED_OVER]
     if arguments.get("any_case") is True:
         argv.append("-i")
     if arguments.get("names"):

@@ -1,4 +1,4 @@
-"""What a run changed in its routine's folder, file by file."""
+"""What a run changed in its routine's folder and in the one that it worked in, file by file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from routines_app.models.run import Run
 class FolderChange(models.Model):
     """One file that a run made, changed or removed, as `runner.ending.FileChange` says it.
 
-    A table of its own, so that what reads runs doesn't read diffs.
+    `path` is relative to the routine's own folder, or whole (`~/...`) where that isn't where the
+    file is. A table of its own, so that what reads runs doesn't read diffs.
     """
 
     # Without an index of its own: `folder_change_number` begins with it.

@@ -23,7 +23,8 @@ class LeftBehind:
 
 @dataclass(frozen=True)
 class FileChange:
-    """What a run did to one file of its folder; `path` is relative to that.
+    """What a run did to one file; `path` is as `rules.changed_path` keeps it: relative to the
+    routine's own folder, or whole (`~/...`) where it worked elsewhere.
 
     Sizes are bytes, None where there was no such file; `added` and `removed` are lines, None where
     they aren't known. `why` says why `diff` is empty, or what stands in the file's place:

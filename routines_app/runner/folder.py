@@ -1,10 +1,10 @@
-"""What a run changed in its routine's folder: a copy in memory before the turn, a look after it.
+"""What a run changed in its routine's folder, and in the one that it works in, where that is
+another: a copy in memory before the turn, a look after it.
 
 Nothing of the copy is kept on the machine, where an agent could alter it. What is on the machine
-may be anything, so both looks are bounded, in bytes and in time.
+may be anything, so both looks are bounded, in bytes and in time, for all folders together.
 """
 
-import posixpath
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -12,7 +12,9 @@ import structlog
 
 from foundation import clock
 from machines.providers.base import MachineError, Provider, Ref, TooLarge
+from machines.providers.paths import beneath_home, shown
 from routines_app.agents.wording import storable, text_of
+from routines_app.rules.changed_path import kept_path
 from routines_app.rules.line_diff import lines_changed, unified
 from routines_app.runner.ending import Ending, FileChange
 from routines_app.runner.folder_marks import Marks, differing, folder_marks
@@ -24,6 +26,7 @@ COPIED = 32_000  # bytes of a file of which a copy is taken, and of one that is 
 COPIED_IN_ALL = 512_000  # bytes
 MOST_COPIES = 300  # files
 LOOK_SECONDS = 1.0  # for each of the two looks: Stop must work within two seconds
+_FOR_BYTES = 0.4  # of that time: many names leave the files near the top their copies
 KEPT = 100  # changes that are kept; the others are counted
 DIFF = 16_000  # characters of one diff
 DIFF_IN_ALL = 128_000
@@ -32,18 +35,24 @@ PATH = 1_000  # characters
 
 @dataclass(frozen=True)
 class _Before:
-    """The folder as the turn found it. `state` is the text of its state.md."""
+    """The folders as the turn found them, the routine's `own` first. `state` is the text of its
+    state.md."""
 
     provider: Provider
     ref: Ref
-    folder: str
+    folders: tuple[str, ...]
     state: str
     marks: Marks
     copies: dict[str, bytes]
 
+    @property
+    def own(self) -> str:
+        return self.folders[0]
 
-class OwnFolder:
-    """One run's view of its routine's folder; without `look` it tells of nothing."""
+
+class RunFolders:
+    """One run's view of its routine's folder and of the one that it works in; without `look` it
+    tells of nothing."""
 
     def __init__(self) -> None:
         self._before: _Before | None = None
@@ -52,18 +61,23 @@ class OwnFolder:
         self,
         provider: Provider,
         ref: Ref,
-        folder: str,
+        own: str,
+        works_in: str,
         state: str,
         check: Callable[[], None],
     ) -> None:
-        """Remember what is in the folder, before the turn. `check` raises when the run must end."""
+        """Remember what is in both folders, before the turn; they may be one, or one in the other.
+
+        `check` raises when the run must end.
+        """
         until = clock.monotonic() + LOOK_SECONDS
-        marks = folder_marks(provider, ref, folder, until)
+        folders = _each_once(own, works_in)
+        marks = folder_marks(provider, ref, folders, until - LOOK_SECONDS * _FOR_BYTES)
         copies: dict[str, bytes] = {}
         room = COPIED_IN_ALL
-        sizes = [(path.count("/"), size, path) for path, (size, _) in marks.files.items()]
+        sizes = [(_depth(path, folders), size, path) for path, (size, _) in marks.files.items()]
         for _, size, path in sorted(sizes):  # the upper ones first: below lies what tools keep
-            if size > min(COPIED, room) or path == f"{folder}/state.md":
+            if size > min(COPIED, room) or path == f"{own}/state.md":
                 continue
             if len(copies) >= MOST_COPIES:
                 break
@@ -76,7 +90,7 @@ class OwnFolder:
             except MachineError as error:
                 # without a copy its change is told by its size alone, and says so
                 log.info("file_not_copied", why=error.sentence)
-        self._before = _Before(provider, ref, folder, state, marks, copies)
+        self._before = _Before(provider, ref, folders, state, marks, copies)
 
     def into(self, ending: Ending) -> Ending:
         """The ending with what the run changed in its folder."""
@@ -92,20 +106,22 @@ class OwnFolder:
 
 
 class _Comparison:
-    """The folder now beside what it was."""
+    """The folders now beside what they were."""
 
     def __init__(self, before: _Before, ending: Ending) -> None:
         self._before = before
         self._ending = ending
         self._until = clock.monotonic() + LOOK_SECONDS
         self._room = DIFF_IN_ALL
-        self._after = folder_marks(before.provider, before.ref, before.folder, self._until)
-        self._state_file = f"{before.folder}/state.md"
+        names_until = self._until - LOOK_SECONDS * _FOR_BYTES
+        self._after = folder_marks(before.provider, before.ref, before.folders, names_until)
+        self._state_file = f"{before.own}/state.md"
 
     def told(self) -> Ending:
         """The ending with the changes, their number, and what couldn't be seen."""
         paths = differing(self._before.marks, self._after)
-        paths.sort(key=lambda path: (path != self._state_file, path.count("/")))
+        folders = self._before.folders
+        paths.sort(key=lambda path: (path != self._state_file, _depth(path, folders)))
         kept, more = list[FileChange](), 0
         for path in paths:
             full = len(kept) >= KEPT
@@ -130,7 +146,7 @@ class _Comparison:
         """What happened to one file; None when its bytes are the same."""
         old, new = self._before.marks.files.get(path), self._after.files.get(path)
         change = FileChange(
-            path=_readable(posixpath.relpath(path, self._before.folder)),
+            path=_readable(kept_path(path, self._before.own)),
             kind="new" if old is None else "gone" if new is None else "changed",
             size_before=old[0] if old else None,
             size_after=new[0] if new else None,
@@ -183,6 +199,21 @@ class _Comparison:
         diff = unified(old, new, min(DIFF, self._room))
         self._room -= len(diff.text)
         return replace(change, diff=diff.text, added=diff.added, removed=diff.removed)
+
+
+def _each_once(own: str, works_in: str) -> tuple[str, ...]:
+    """The routine's own folder, and the one that it works in, if that is another beneath home."""
+    try:
+        elsewhere = shown(beneath_home(works_in))
+    except MachineError:
+        return (own,)  # no tool reaches it either
+    return (own,) if elsewhere == own else (own, elsewhere)
+
+
+def _depth(path: str, folders: tuple[str, ...]) -> int:
+    """How far below one of the folders a file lies."""
+    within = [folder for folder in folders if path.startswith(f"{folder}/")]
+    return path.count("/") - max(folder.count("/") for folder in within)
 
 
 def _readable(path: str) -> str:

@@ -1,4 +1,4 @@
-"""Keeping what a run changed in its folder, in the transaction that writes the run's end."""
+"""Keeping what a run changed in its folders, in the transaction that writes the run's end."""
 
 from collections.abc import Iterable
 

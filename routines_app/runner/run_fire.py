@@ -44,7 +44,7 @@ from routines_app.runner.cut_short import (
     not_woken,
 )
 from routines_app.runner.ending import Ending, LeftBehind
-from routines_app.runner.folder import OwnFolder
+from routines_app.runner.folder import RunFolders
 from routines_app.runner.hand_over import hand_over, note_use
 from routines_app.runner.lease import LeaseKeeper, Why, draining
 from routines_app.runner.memory import read_state
@@ -80,9 +80,9 @@ def take_fire(fire_id: int) -> None:
 
 def _bring_home(claim: Claim, lease: LeaseKeeper) -> None:
     ending: Ending | None
-    folder = OwnFolder()
+    folders = RunFolders()
     try:
-        ending = _work(claim, lease, folder)
+        ending = _work(claim, lease, folders)
     except ClaimLost:
         log.warning("claim_lost")
         return
@@ -98,12 +98,12 @@ def _bring_home(claim: Claim, lease: LeaseKeeper) -> None:
         ending = Ending(RunStatus.FAIL_PLATFORM, {"reason": reason}, ours=True)
     if ending is None:
         return
-    ended = folder.into(ending)
+    ended = folders.into(ending)
     if not patiently(lambda: record.finish(claim, ended)):
         log.warning("end_not_recorded", status=ended.status)
 
 
-def _work(claim: Claim, lease: LeaseKeeper, folder: OwnFolder) -> Ending:
+def _work(claim: Claim, lease: LeaseKeeper, folders: RunFolders) -> Ending:
     lease.check()
     admitted = admit(claim)
     if admitted is None:
@@ -132,7 +132,7 @@ def _work(claim: Claim, lease: LeaseKeeper, folder: OwnFolder) -> Ending:
         if without is not None:
             return without
         try:
-            return _on_the_machine(claim, admitted, woken, steps, apps, folder)
+            return _on_the_machine(claim, admitted, woken, steps, apps, folders)
         finally:
             note_apps(apps, run.workspace_id)
 
@@ -143,7 +143,7 @@ def _on_the_machine(
     woken: Woken,
     steps: StoredSteps,
     apps: OpenApps,
-    folder: OwnFolder,
+    folders: RunFolders,
 ) -> Ending:
     run, slug = ready.run, ready.run.routine.slug
     try:
@@ -166,8 +166,8 @@ def _on_the_machine(
                 return Ending(found.status, found.facts, state_after=state)
             if not patiently(lambda: record.checked(claim)):
                 raise ClaimLost
-        own = run.routine.memory_folder
-        folder.look(woken.provider, woken.ref, own, state, steps.check)
+        own, works_in = run.routine.memory_folder, run.snapshot["folder"]
+        folders.look(woken.provider, woken.ref, own, works_in, state, steps.check)
         outcome, left = _turn(ready, computer, steps, state, apps)
     except (ComputerRefused, ComputerFailed) as error:
         return machine_trouble(error, has_check)

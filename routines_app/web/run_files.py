@@ -1,10 +1,11 @@
-"""What a run changed in its folder, file by file, as its page and the file's history show it."""
+"""What a run changed in its folders, file by file, as its page and the file's history show it."""
 
 from dataclasses import dataclass, replace
 
 from django.urls import reverse
 
 from routines_app.models import FolderChange, Run
+from routines_app.rules.changed_path import whole_path
 from routines_app.rules.line_diff import DiffLine, lines_of
 from routines_app.web.templatetags.words import size
 from routines_app.web.visible import can_be_linked, visible_line, visible_name
@@ -40,11 +41,15 @@ class ChangedFile:
 
 @dataclass(frozen=True)
 class ChangedFiles:
-    """All of a run's. `more` changed files weren't kept; `unseen` says why some weren't seen."""
+    """All of a run's. `more` changed files weren't kept; `unseen` says why some weren't seen.
+
+    `elsewhere`: it worked in another folder than its routine's own, and both were looked at.
+    """
 
     files: list[ChangedFile]
     more: int
     unseen: str
+    elsewhere: bool
 
     @property
     def count(self) -> int:
@@ -61,7 +66,9 @@ def changed_files(run: Run) -> ChangedFiles | None:
         return None  # it ended before diffs were kept
     more = counted - len(rows) if isinstance(counted, int) else 0
     files = [_shown(run, row) for row in rows]
-    return ChangedFiles(files, max(more, 0), visible_name(str(unseen or "")))
+    own = run.routine.memory_folder
+    elsewhere = run.snapshot.get("folder", own) != own
+    return ChangedFiles(files, max(more, 0), visible_name(str(unseen or "")), elsewhere)
 
 
 def figure_of(change: FolderChange) -> str:
@@ -128,5 +135,5 @@ def _href(run: Run, change: FolderChange) -> str:
         return ""
     if not can_be_linked(change.path):
         return ""
-    whole = f"{run.routine.memory_folder.removeprefix('~/')}/{change.path}"
-    return reverse("file", args=[run.workspace.slug, machine.slug, whole])
+    whole = whole_path(change.path, run.routine.memory_folder)
+    return reverse("file", args=[run.workspace.slug, machine.slug, whole.removeprefix("~/")])

@@ -33,6 +33,7 @@ class Edition:
     since: bool = False
     people: tuple[str, ...] = ()  # who did it by hand, as far as that is known
     restores: ClassVar = True
+    whose: ClassVar = ""  # the path says which routine it was
     words: ClassVar = "Nothing. It read the file and left it as it was."
 
     @property

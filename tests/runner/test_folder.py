@@ -1,82 +1,22 @@
 """What a run changed in its folder, whatever an agent leaves there: bounded, and nothing hidden."""
 
-from collections.abc import Callable, Iterator
-from typing import BinaryIO
+from collections.abc import Iterator
 
 import pytest
 
-from machines.providers.base import FileEntry, ProviderUnavailable, Ref, Spec
-from machines.providers.memory import MemoryProvider
-from machines.providers.memory_files import MemoryFile
+from machines.providers.base import FileEntry
 from routines_app.agents.turn import TurnInterrupted
 from routines_app.rules.status import RunStatus
 from routines_app.runner import folder as looking
 from routines_app.runner import folder_marks
 from routines_app.runner.ending import Ending, FileChange
-from routines_app.runner.folder import OwnFolder
-
-HERE = "~/routines/brief"
-STATE = "- read: yesterday\n"
-
-
-class Disk(MemoryProvider):
-    """A machine in memory; what is `broken` can't be read, and `meanwhile` comes first."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.ref = self.create("m", Spec())
-        self.broken: set[str] = set()
-        self.meanwhile: Callable[[], None] | None = None
-        self.reads = 0
-        self.put("state.md", STATE)
-
-    def put(self, path: str, content: str | bytes) -> None:
-        data = content.encode() if isinstance(content, str) else content
-        # past the provider, which measures the whole disk at each write
-        self._machine(self.ref).home.put(f"{HERE}/{path}", MemoryFile(data))
-
-    def drop(self, path: str) -> None:
-        self.delete(self.ref, f"{HERE}/{path}")
-
-    def run(self, script: str) -> None:
-        self.wake(self.ref)
-        list(self.exec(self.ref, "r", ["bash", "-c", script], cwd=HERE).events)
-
-    def open_read(self, ref: Ref, path: str, max_bytes: int) -> BinaryIO:
-        self.reads += 1
-        if self.meanwhile is not None:
-            self.meanwhile()
-        if path in self.broken:
-            raise ProviderUnavailable(f"{path} couldn't be used: Input/output error.")
-        return super().open_read(ref, path, max_bytes)
-
-    def list_files(self, ref: Ref, path: str) -> Iterator[FileEntry]:
-        if path in self.broken:
-            raise ProviderUnavailable(f"{path} couldn't be used: Input/output error.")
-        return super().list_files(ref, path)
+from routines_app.runner.folder import RunFolders
+from tests.runner.disk import HERE, STATE, Disk, changes, ended, looked
 
 
 @pytest.fixture
 def disk() -> Disk:
     return Disk()
-
-
-def nothing() -> None:
-    """A check that finds no reason to end."""
-
-
-def looked(disk: Disk) -> OwnFolder:
-    folder = OwnFolder()
-    folder.look(disk, disk.ref, HERE, STATE, nothing)
-    return folder
-
-
-def ended(folder: OwnFolder, state_after: str | None = STATE) -> Ending:
-    return folder.into(Ending(RunStatus.DONE_CHANGED, {"kept": 1}, state_after=state_after))
-
-
-def changes(folder: OwnFolder) -> dict[str, FileChange]:
-    return {change.path: change for change in ended(folder).changes}
 
 
 def test_each_file_is_told_with_its_lines(disk: Disk) -> None:
@@ -101,7 +41,7 @@ def test_each_file_is_told_with_its_lines(disk: Disk) -> None:
 
 def test_a_run_whose_turn_never_began_tells_nothing(disk: Disk) -> None:
     disk.put("notes.md", "one\n")
-    assert ended(OwnFolder()) == Ending(RunStatus.DONE_CHANGED, {"kept": 1}, state_after=STATE)
+    assert ended(RunFolders()) == Ending(RunStatus.DONE_CHANGED, {"kept": 1}, state_after=STATE)
 
 
 def test_its_memory_is_counted_and_its_texts_stay_with_the_run(disk: Disk) -> None:
@@ -115,7 +55,7 @@ def test_its_memory_is_counted_and_its_texts_stay_with_the_run(disk: Disk) -> No
     assert last.diff == ""
     folder = looked(disk)
     disk.put("state.md", "- read: today\n- more\n")
-    assert changes(OwnFolder()) == changes(folder) == {}
+    assert changes(RunFolders()) == changes(folder) == {}
 
 
 def test_a_memory_that_was_not_read_afterwards_is_said(disk: Disk) -> None:
@@ -319,9 +259,9 @@ def test_a_stop_ends_the_look_at_once(disk: Disk) -> None:
     def stopped() -> None:
         raise TurnInterrupted("stopped")
 
-    folder = OwnFolder()
+    folder = RunFolders()
     with pytest.raises(TurnInterrupted):
-        folder.look(disk, disk.ref, HERE, STATE, stopped)
+        folder.look(disk, disk.ref, HERE, HERE, STATE, stopped)
     assert changes(folder) == {}
 
 

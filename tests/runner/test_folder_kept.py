@@ -13,7 +13,7 @@ from machines.providers.memory import Answer, MemoryProvider
 from routines_app.fires import FireRequest, claim_fire, request_fires
 from routines_app.models import FolderChange, Run
 from routines_app.rules.status import RunStatus
-from routines_app.runner import record
+from routines_app.runner import folder, record
 from routines_app.runner.ending import Ending, FileChange
 from routines_app.runner.folder import KEPT
 from routines_app.runner.run_fire import take_fire
@@ -62,6 +62,44 @@ def test_a_real_folder_with_names_and_files_of_every_kind(machine: Machine) -> N
     assert "folder_unseen" not in run.facts
 
 
+@pytest.mark.sandbox
+@pytest.mark.django_db(transaction=True)
+def test_a_repository_that_a_run_makes_changes_and_moves_away(machine: Machine) -> None:
+    script = r"""
+    own=~/routines/brief
+    if [ ! -e notes.md ]; then echo one > notes.md; echo one > $own/seen.txt
+    elif [ ! -e src ]; then
+        echo two >> notes.md; mkdir -p src .git node_modules
+        echo 'x = 1' | tee src/tide.py .git/HEAD > node_modules/a.js; echo two > $own/seen.txt
+    else cd; mv tide-tables elsewhere
+    fi
+    echo 'report: done'
+    """
+    routine = make_routine(
+        machine.workspace,
+        slug="brief",
+        machine=machine,
+        instructions=script,
+        folder="~/tide-tables",
+    )
+    told = []
+    for key in ("makes", "changes", "moves"):
+        run = fire_once(routine, key)
+        assert (run.status, "folder_unseen" in run.facts) == ("done_changed", False)
+        rows = list(run.folder_changes.order_by("number").values_list("path", "kind", "added"))
+        assert run.facts["files_changed"] == len(rows)
+        told.append(rows)
+    assert told == [
+        [("seen.txt", "new", 1), ("~/tide-tables/notes.md", "new", 1)],
+        [
+            ("seen.txt", "changed", 1),
+            ("~/tide-tables/notes.md", "changed", 1),
+            ("~/tide-tables/src/tide.py", "new", 1),
+        ],
+        [("~/tide-tables/notes.md", "gone", 0), ("~/tide-tables/src/tide.py", "gone", 0)],
+    ]
+
+
 @pytest.fixture
 def routine_that(db: None) -> Callable[[dict[str, bytes]], Run]:
     """A run in memory whose script leaves these files, not taken yet."""
@@ -99,6 +137,18 @@ def test_a_run_that_changes_no_file_asks_the_database_nothing_more(
     many.refresh_from_db()
     assert many.facts["files_changed"] == 120
     assert many.folder_changes.count() == KEPT
+
+
+def test_a_run_that_its_check_ends_looks_at_no_file(
+    routine_that: Callable[[dict[str, bytes]], Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = routine_that({"a.txt": b"x\n"})
+    run.routine.check_command, run.routine.folder = "false", "~/tide-tables"
+    run.routine.save()
+    monkeypatch.setattr(folder, "folder_marks", pytest.fail)
+    take_fire(run.fire_id)
+    run.refresh_from_db()
+    assert (run.status, run.folder_changes.count()) == ("nothing_to_do", 0)
 
 
 def test_only_whoever_holds_the_claim_keeps_what_changed(

@@ -117,6 +117,7 @@ def _machines(harbour: Workspace) -> None:
 CHANGES = (
     FileChange("a" * 250 + "/b\nc.txt", "new", None, 900_000, why="too_large"),
     FileChange("notes.md", "changed", 12, 20, 1, 1, "@@ -1,2 +1,2 @@\n one\n-two\n+" + "x" * 900),
+    FileChange("~/tide-tables/quay.csv", "gone", 7, None, 0, 1, "@@ -1,1 +0,0 @@\n-day,low"),
     FileChange("state.md", "changed", 9, 27, 2, 0, why="memory"),
 )
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from html import unescape
 from typing import Any
 
@@ -16,13 +17,16 @@ from routines_app.models import FolderChange, Routine, Run
 from routines_app.rules.status import RunStatus
 from routines_app.runner.ending import FileChange
 from routines_app.runner.keep_changes import change_rows
+from routines_app.web.file_past import past_of
 from routines_app.web.run_files import words_of
-from tests.factories import make_routine, make_run
+from tests.factories import make_routine, make_run, make_workspace
 
 NOTES = FileChange(
     "notes.md", "changed", 12, 20, 1, 1, "@@ -1,2 +1,2 @@\n one\n-<two>\n+<b>three</b>\n+"
 )
 FILE = "/w/harbour/files/quay-1/routines/brief/notes.md"
+ELSEWHERE = replace(NOTES, path="~/tide-tables/notes.md")
+FILE_ELSEWHERE = "/w/harbour/files/quay-1/tide-tables/notes.md"
 
 
 @pytest.fixture
@@ -108,6 +112,18 @@ def test_what_isnt_listed_and_what_wasnt_seen_is_said(
     assert "It took too long" in section(browser_of_owner, run)
 
 
+def test_what_was_changed_elsewhere_is_linked_there(
+    browser_of_owner: Client, run_that: Callable[..., Run]
+) -> None:
+    run = run_that(NOTES, ELSEWHERE, folder_unseen="They hold more than 25,000 names.")
+    Run.objects.filter(pk=run.pk).update(snapshot={"cap": 1, "folder": "~/tide-tables"})
+    shown = section(browser_of_owner, run)
+    assert "<code>~/tide-tables/notes.md</code>" in shown
+    assert f'href="{FILE}"' in shown and f'href="{FILE_ELSEWHERE}"' in shown
+    assert "2 files" in shown
+    assert "Not all of its folders could be compared. They hold" in shown
+
+
 @pytest.mark.parametrize(
     ("path", "seen"),
     [
@@ -178,18 +194,58 @@ def test_a_file_says_which_runs_changed_it_and_how(
     assert browser_of_owner.post(FILE, asked).status_code == 404
 
 
+def test_a_file_that_several_routines_work_on_names_them(
+    browser_of_owner: Client, routine: Routine, run_that: Callable[..., Run]
+) -> None:
+    assert routine.machine is not None
+    other = make_routine(routine.workspace, name="Tide tables", machine=routine.machine)
+    provider, ref = provider_for(routine.machine)
+    for path in ("~/tide-tables/notes.md", "~/routines/brief/notes.md"):
+        provider.write_file(ref, path, b"one\n")
+    first = run_that(ELSEWHERE, NOTES)
+    second = make_run(other, machine=other.machine)
+    changes = (ELSEWHERE, replace(NOTES, path="~/routines/brief/notes.md", added=7))
+    FolderChange.objects.bulk_create(change_rows(second.pk, other.pk, changes))
+    assert first.number == second.number == 1
+    page = plain(browser_of_owner.get(FILE_ELSEWHERE).content.decode())
+    assert page.index("Tide tables, run 1 +1 −1") < page.index("Brief, run 1 +1 −1")
+    page = plain(browser_of_owner.get(FILE).content.decode())
+    assert page.index("Tide tables, run 1 +7 −1") < page.index("Run 1 +1 −1")
+    for name, whose in ((f"{other.slug}-1", "run 1 of Tide tables"), ("brief-1", "run 1 of Brief")):
+        answer = browser_of_owner.get(f"{FILE_ELSEWHERE}?edition={name}")
+        assert f"What {whose} changed" in plain(answer.content.decode())
+        assert answer.context["edition"].name == name
+    assert browser_of_owner.get(f"{FILE_ELSEWHERE}?edition=1").status_code == 404
+
+
+def test_another_workspaces_runs_stay_its_own(
+    browser_of_owner: Client, routine: Routine, run_that: Callable[..., Run]
+) -> None:
+    assert routine.machine is not None
+    provider, ref = provider_for(routine.machine)
+    provider.write_file(ref, "~/tide-tables/notes.md", b"one\n")
+    theirs = make_routine(make_workspace(name="Quarry", slug="quarry"), name="Theirs")
+    run = make_run(theirs, machine=theirs.machine)
+    FolderChange.objects.bulk_create(change_rows(run.pk, theirs.pk, [ELSEWHERE]))
+    assert "run 1" not in browser_of_owner.get(FILE_ELSEWHERE).content.decode()
+
+
 def test_a_files_history_is_read_by_an_index(
     browser_of_owner: Client, routine: Routine, run_that: Callable[..., Run]
 ) -> None:
+    assert routine.machine is not None
+    for number in range(40):
+        make_routine(routine.workspace, name=f"Routine {number}", machine=routine.machine)
     run = run_that()
     rows = [FileChange(f"{number}.md", "new", None, 1) for number in range(3_000)]
     FolderChange.objects.bulk_create(change_rows(run.pk, routine.pk, rows))
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE routines_app_folderchange")
-        cursor.execute(
-            "EXPLAIN SELECT * FROM routines_app_folderchange WHERE routine_id = %s "
-            "AND md5(path) = md5('7.md') AND path = '7.md'",
-            [routine.pk],
-        )
-        plan = "\n".join(row[0] for row in cursor.fetchall())
-    assert "folder_change_by_path" in plan
+        cursor.execute("ANALYZE routines_app_folderchange, routines_app_routine")
+    for path in ("routines/brief/7.md", "tide-tables/7.md"):
+        with CaptureQueriesContext(connection) as asked:
+            past_of(routine.machine, path)
+        with connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN {asked.captured_queries[-1]['sql']}")
+            plan = "\n".join(row[0] for row in cursor.fetchall())
+        assert "folder_change_by_path" in plan
+        assert "Seq Scan on routines_app_folderchange" not in plan
