@@ -98,7 +98,8 @@ def limit_problems(
     uses = [use for use in content.apps if use.required or (use.app, use.tools) not in had]
     if not uses or (content.model and content.agent_id is None):
         return []
-    there = given_apps(workspace, uses)
+    # a choice of which nothing is there any more is told elsewhere
+    there = [app for app in given_apps(workspace, uses) if app.tools or app.use.tools is None]
     if content.agent_id is None:
         return _nobody_problems(workspace, there)
     agent = Agent.objects.filter(workspace=workspace, pk=content.agent_id).first()

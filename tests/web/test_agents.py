@@ -282,6 +282,21 @@ def test_a_removed_app_is_dropped_where_it_is_seen(
     assert "May no longer use Helpdesk" in page and "Saving leaves it out" not in page
 
 
+def test_its_routines_form_says_which_tools_it_may_not_use(
+    browser_of_owner: Client, harbour: Workspace
+) -> None:
+    make_app(harbour)
+    writer = harbour.agents.get(slug="writer")
+    make_routine(harbour, agent=writer, slug="letters")
+    edit = "/w/harbour/routines/letters/edit/"
+    assert "may not use it" not in unescape(browser_of_owner.get(edit).content.decode())
+    allow(writer, (AllowedApp("helpdesk", ("find_ticket",)),))
+    page = unescape(browser_of_owner.get(edit).content.decode())
+    assert "Writer may use 1 of its 2 tools." in page
+    assert "<small>Writer may not use it. Changes things. Close a ticket.</small>" in page
+    assert "<small>Reads. Find a ticket.</small>" in page
+
+
 def test_saving_warns_of_routines_that_it_would_stop(
     browser_of_owner: Client, harbour: Workspace
 ) -> None:

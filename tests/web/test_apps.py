@@ -13,6 +13,7 @@ from accounts.models import Role, Workspace
 from foundation import clock
 from routines_app.agents.turn import StepKind
 from routines_app.models import Connector, Routine
+from routines_app.rules.status import RunStatus
 from tests.factories import (
     make_agent,
     make_app,
@@ -307,3 +308,15 @@ def test_a_chosen_tool_that_is_gone_is_seen_and_kept(client: Client, sweep: Rout
     assert said in text(client, "/w/ada/routines/sweep/")
     Connector.objects.filter(slug="helpdesk").update(tools=[])
     assert "Helpdesk not offered" in text(client, "/w/ada/routines/sweep/")
+
+
+def test_a_run_without_its_chosen_tools_leads_to_choosing_others(
+    client: Client, sweep: Routine
+) -> None:
+    facts = {"reason": "Helpdesk", "tools": "find_ticket", "variant": ""}
+    run = make_run(sweep, RunStatus.SKIP_CONNECTOR, at=clock.now(), facts=facts)
+    page = text(client, f"/w/ada/routines/sweep/runs/{run.number}/")
+    said = "Helpdesk no longer has find_ticket, and nothing else of it was chosen."
+    assert said in page and "Found before anything was spent." in page
+    assert f'href="{EDIT}#apps">Choose its tools</a>' in page
+    assert "not connected" not in page
