@@ -73,6 +73,7 @@ class RunFolders:
         until = clock.monotonic() + LOOK_SECONDS
         folders = _each_once(own, works_in)
         marks = folder_marks(provider, ref, folders, until - LOOK_SECONDS * _FOR_BYTES)
+        check()
         copies: dict[str, bytes] = {}
         room = COPIED_IN_ALL
         sizes = [(_depth(path, folders), size, path) for path, (size, _) in marks.files.items()]
