@@ -244,8 +244,7 @@ def _listed(tools: list[Any], secrets: set[str]) -> tuple[ListedTool, ...]:
     found: dict[str, ListedTool] = {}
     for tool in tools:
         schema = tool.input_schema
-        fits = isinstance(schema, dict) and len(json.dumps(schema)) <= MOST_SCHEMA
-        if not fits or not 0 < len(tool.name) <= LONGEST_TOOL or len(found) >= MOST_TOOLS:
+        if not _fits(schema) or not 0 < len(tool.name) <= LONGEST_TOOL or len(found) >= MOST_TOOLS:
             continue
         said = tool.description or tool.title or ""
         hints = tool.annotations
@@ -257,6 +256,20 @@ def _listed(tools: list[Any], secrets: set[str]) -> tuple[ListedTool, ...]:
         whole = {"properties": {}, **schema_without_secrets(schema, secrets), "type": "object"}
         found[name] = ListedTool(name, _described(said), whole, changes=not reads)
     return tuple(found[name] for name in sorted(found))
+
+
+def _fits(schema: object) -> bool:
+    """Whether a schema can be kept and sent: of a bounded size, and of what every reader of JSON
+    and every database takes."""
+    if not isinstance(schema, dict):
+        return False
+    try:
+        text = json.dumps(schema, ensure_ascii=False, allow_nan=False)
+        text.encode()
+    except (ValueError, RecursionError):  # no number, half of a surrogate pair; too deep
+        return False
+    # beside two backslashes, which stand for one, this can only be a NUL
+    return len(text) <= MOST_SCHEMA and "\\u0000" not in text.replace("\\\\", "")
 
 
 def _described(text: str) -> str:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from authlib.common.urls import add_params_to_uri
 
-from foundation.addresses import Refused
+from foundation.addresses import Refused, lies_nearby
 from routines_app.agents.oauth_ask import NoReply, Reply, ask, host_of, judge_secret
 
 MOST_SERVERS = 3  # of those that an app names, that are asked
@@ -67,6 +67,8 @@ def discover(address: str, challenge: str, *, nearby: bool) -> Offer | NoOffer:
     judged = judge_secret(address, nearby=nearby)
     if isinstance(judged, Refused):
         return NoOffer(judged.sentence)
+    # What is out on the internet has nothing asked of this computer or its private network.
+    nearby = nearby and lies_nearby(judged)
     about = _about_app(address, challenge, nearby)
     if isinstance(about, NoOffer):
         return about
@@ -90,7 +92,7 @@ def wider(offer: Offer, challenge: str) -> Offer | None:
     nothing of that."""
     if _in_challenge(challenge, "error") != "insufficient_scope":
         return None
-    wanted = _in_challenge(challenge, "scope").split()
+    wanted = _each_scope(_in_challenge(challenge, "scope"))
     scopes = " ".join(dict.fromkeys(offer.scopes.split() + wanted))
     if not wanted or len(scopes) > LONGEST_SCOPES:
         return None
@@ -116,7 +118,8 @@ def _about_app(address: str, challenge: str, nearby: bool) -> tuple[str, list[st
         issuers, resource = found.said.get("authorization_servers"), found.said.get("resource")
         if found.status != 200 or not isinstance(resource, str):
             continue
-        if not check_resource_allowed(resource_url_from_server_url(address), resource):
+        ours = resource_url_from_server_url(address)
+        if not _is_plain(resource) or not check_resource_allowed(ours, resource):
             return NoOffer(
                 "It names itself another address than this one, so its word isn’t taken."
             )
@@ -215,7 +218,7 @@ def _wrong_with(url: object, nearby: bool) -> str:
 def _asking_for(offer: Offer, scopes: str, said: dict[str, Any]) -> Offer:
     """The offer with what is asked for; and to be signed in while nobody is there, where that is
     something to ask for."""
-    wanted = scopes.split()
+    wanted = _each_scope(scopes)
     if wanted and OFFLINE in _texts(said.get("scopes_supported")):
         wanted.append(OFFLINE)
     asked = " ".join(dict.fromkeys(wanted))
@@ -235,6 +238,15 @@ def _in_challenge(challenge: str, name: str) -> str:
 
 def _is_broken(reply: Reply) -> bool:
     return reply.status >= 500 or reply.status == 429
+
+
+def _each_scope(scopes: str) -> list[str]:
+    return [scope for scope in scopes.split() if _is_plain(scope)]
+
+
+def _is_plain(text: str) -> bool:
+    """Whether it is visible ASCII alone, as addresses and scopes are."""
+    return all("!" <= letter <= "~" for letter in text)
 
 
 def _is_text(value: object) -> bool:

@@ -202,16 +202,17 @@ def finish_sign_in(person: User, session: str, answer: Answer) -> SignedIn | Not
 def end_sign_in(app: Connector) -> bool:
     """Forget an app's tokens, and have them taken back where they came from; whether that was
     done there, True where there was nothing to take back."""
-    row = AppSignIn.objects.select_related("connector__workspace").filter(connector=app).first()
-    if row is None or not row.held:
-        return True
     with transaction.atomic():
         # A renewal that is under way ends first, so that what is taken back is the newest.
         row = (
             AppSignIn.objects.select_for_update(of=("self",))
             .select_related("connector__workspace")
-            .get(pk=row.pk)
+            .filter(connector=app)
+            .first()
         )
+        if row is None:
+            return True
+        # also of one that is over: while somebody counts as signed in, no header is sent
         AppSignIn.objects.filter(pk=row.pk).update(
             held=b"", renew_at=None, expires_at=None, ends_at=None,
             signed_in_by=None, signed_in_at=None,
@@ -222,6 +223,12 @@ def end_sign_in(app: Connector) -> bool:
 def _keep(app: Connector, person: User, held: Held, tokens: Tokens) -> bool:
     """Keep what was handed over; False when the app was disconnected meanwhile."""
     with transaction.atomic():
+        # The sign-in's row first, then the app's, as a renewal takes them that was refused.
+        row = (
+            AppSignIn.objects.select_for_update(of=("self",))
+            .select_related("connector__workspace")
+            .get(connector=app)
+        )
         there = (
             Connector.objects.select_for_update(of=("self",))
             .select_related("workspace")
@@ -230,11 +237,6 @@ def _keep(app: Connector, person: User, held: Held, tokens: Tokens) -> bool:
         )
         if there is None:
             return False
-        row = (
-            AppSignIn.objects.select_for_update(of=("self",))
-            .select_related("connector__workspace")
-            .get(connector=there)
-        )
         signed_in(row, person, held, tokens, clock.now())
         drop_header(there, "Authorization")
         # What it can was listed before: no run has to wait until it's listed once more.

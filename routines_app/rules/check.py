@@ -11,6 +11,8 @@ from typing import Literal
 from routines_app.rules.status import RunStatus
 
 CHECK_SECONDS = 60.0
+# A name is looked at from its first letter alone: stderr may be one word of any length.
+_NOT_FOUND = re.compile(r"(?<![^\s:])([^\s:]++): (?:command not found|No such file or directory)")
 
 
 @dataclass(frozen=True)
@@ -70,5 +72,5 @@ def missing_command(stderr: str) -> str:
     >>> missing_command("bash: line 1: gti: command not found")
     'gti'
     """
-    found = re.search(r"([^\s:]+): (?:command not found|No such file or directory)", stderr)
+    found = _NOT_FOUND.search(stderr)
     return found.group(1)[:80] if found else ""

@@ -17,8 +17,8 @@ _SEQUENCE = re.compile(
 _OPEN = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b]*\x1b?|[ -/]*)\Z")
 _LONGEST_OPEN = 4_096  # characters: what began so long ago and never ended is no sequence
 _CONTROLS = re.compile(r"[\x00-\x07\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_WRITTEN_OVER = re.compile(r"[^\n]*\r")
-_LINE_ENDS = re.compile(r"\r+\n")
+# Each begins at the first of them and never tries again: what prints a million is read in no time.
+_LINE_ENDS = re.compile(r"(?<!\r)\r++\n")
 
 
 def without_escapes(text: str) -> str:
@@ -50,7 +50,10 @@ def _written_over(text: str) -> str:
     """Each line as it stood last. Nothing follows a carriage return at its end."""
     if "\b" in text:
         text = _rubbed_out(text)
-    return _WRITTEN_OVER.sub("", text) if "\r" in text else text
+    if "\r" not in text:
+        return text
+    # no pattern: one would look through the rest of a long line from each of its characters
+    return "\n".join(line.rpartition("\r")[2] for line in text.split("\n"))
 
 
 def _rubbed_out(text: str) -> str:

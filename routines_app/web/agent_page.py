@@ -51,12 +51,12 @@ def agent(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpResp
         return role_too_low(request, Role.ADMIN)
     start = content_of_agent(found)
     content = typed(request.POST, start)
+    version = request.POST.get("version", "")
+    number = int(version) if version.isdecimal() and len(version) < 9 else 0
     in_vain = ticked_in_vain(request.POST, start)
     if in_vain:
         ticked = replace(content, apps=typed_apps(request.POST))
-        return _shown(request, found, ticked, found.version, errors=in_vain)
-    version = request.POST.get("version", "")
-    number = int(version) if version.isdecimal() and len(version) < 9 else 0
+        return _shown(request, found, ticked, number, errors=in_vain)
     known = request.POST.getlist("stopping")
     answer = configure_agent(found, request.user, number, content, stopping=known)
     return _answer(request, found, content, answer)
@@ -66,7 +66,8 @@ def agent(request: WorkspaceRequest, workspace_slug: str, slug: str) -> HttpResp
 @require_http_methods(["GET", "HEAD", "POST"])
 def agent_new(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     """A new agent: blank, a copy of one that is here, or what was sent."""
-    like = agents_of(request.workspace).filter(slug=request.GET.get("like", "")).first()
+    slug = request.GET.get("like", "").replace("\0", "")
+    like = agents_of(request.workspace).filter(slug=slug).first()
     start = AgentContent("", "", "", Tier.BALANCED.value, tools=tools_of("read", "write", "search"))
     if like is not None and like.runtime == AgentRuntime.MODEL:
         start = replace(content_of_agent(like), name=f"{like.name} of ours")

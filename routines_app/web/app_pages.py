@@ -110,8 +110,8 @@ def app_tools(request: WorkspaceRequest, workspace_slug: str, key: str) -> HttpR
     if request.method == "POST":
         if not may_change:
             return role_too_low(request, Role.ADMIN)
-        said = request.POST.getlist("tool")
-        names = [tool["name"] for tool in app.tools]
+        # by name: the app may have been asked for its tools since the page was shown
+        names, said = request.POST.getlist("named"), request.POST.getlist("tool")
         chosen = dict(zip(names, said, strict=False)) if len(said) == len(names) else {}
         set_changes(app, {name: word == "changes" for name, word in chosen.items()})
         messages.success(request, f"{app.name}’s tools are saved.")

@@ -51,7 +51,7 @@ def files(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     """To the files of the machine that is asked for, else of the one that was used last."""
     lately = F("used_at").desc(nulls_last=True)
     theirs = machines_of(request.workspace).order_by(lately, "created_at")
-    asked = theirs.filter(slug=request.GET.get("machine", "")).first()
+    asked = theirs.filter(slug=request.GET.get("machine", "").replace("\0", "")).first()
     machine = asked or theirs.first()
     if machine is None:
         return redirect("machines", workspace_slug)
@@ -65,6 +65,8 @@ def file(
 ) -> HttpResponseBase:
     """A folder's names or a file's text; a post changes something there (`do` says what)."""
     machine = get_object_or_404(machines_of(request.workspace), slug=machine_slug)
+    if "\0" in path:
+        raise Http404("no file's name holds NUL")
     if MachineState(machine.state).cold:
         return _cold(request, machine)
     page = FilePage(request, machine, path.rstrip("/"))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from foundation.addresses import Refused
-from routines_app.agents import oauth_ask
+from routines_app.agents import oauth_ask, oauth_offer
 from routines_app.agents.oauth_ask import NoReply, Reply, ask, judge_secret
 from routines_app.agents.oauth_offer import NoOffer, Offer, discover
 from tests.agents.test_strange_apps import answering
@@ -198,3 +198,43 @@ def test_an_answer_is_bounded_in_bytes_and_in_time(monkeypatch: pytest.MonkeyPat
         form = "grant_type=refresh_token&refresh_token=x"
         slow = ask(f"{server.issuer}/token", nearby=True, form=form)
     assert isinstance(slow, NoReply) and "didn’t answer within" in slow.sentence
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"challenge": 'Bearer resource_metadata="http://127.0.0.1:9/router/reboot"'},
+        {"authorization_servers": ["https://192.168.1.1"]},
+        {"token_endpoint": "https://10.0.0.7/token"},
+        {"registration_endpoint": "http://127.0.0.1:9/register"},
+    ],
+)
+def test_an_app_on_the_internet_has_nothing_asked_of_the_private_network(
+    monkeypatch: pytest.MonkeyPatch, said: dict[str, Any]
+) -> None:
+    """Nor does whoever signs in for it, though apps at home may be used here."""
+    public, auth = "https://apps.example.org/mcp", "https://sign-in.example.org"
+    about = {"resource": public, "authorization_servers": [auth]} | said
+    server = {
+        "issuer": auth,
+        "authorization_endpoint": f"{auth}/go",
+        "token_endpoint": f"{auth}/token",
+        "code_challenge_methods_supported": ["S256"],
+    } | said
+    asked = []
+
+    def answering_at(url: str, *, nearby: bool) -> Reply | NoReply:
+        judged = judge_secret(url, nearby=nearby)
+        if isinstance(judged, Refused):
+            return NoReply(judged.sentence)
+        asked.append(judged.host)
+        return Reply(200, server if "authorization-server" in url else about)
+
+    def resolve(host: str, port: int) -> list[tuple[Any, ...]]:
+        return [(0, 0, 0, "", (host if host[0].isdigit() else "93.184.215.14", port))]
+
+    monkeypatch.setattr(oauth_ask.socket, "getaddrinfo", resolve)
+    monkeypatch.setattr(oauth_offer, "ask", answering_at)
+    offer = discover(public, said.get("challenge", ""), nearby=True)
+    assert isinstance(offer, NoOffer) and "own network" in offer.sentence, offer
+    assert not [host for host in asked if host[0].isdigit()]

@@ -1,5 +1,7 @@
 """What a program prints for a terminal reads as text, whole or as it comes."""
 
+import time
+
 import pytest
 
 from routines_app.rules.terminal import Paper, as_printed, without_escapes
@@ -85,3 +87,15 @@ def test_hostile_output_takes_no_time() -> None:
         paper.add(piece)
         text, _ = paper.read()
         assert len(text) <= 2_000
+
+
+@pytest.mark.parametrize("printed", ["a\r" + "b" * 200_000, "\r" * 200_000, "\x1b]" * 100_000])
+def test_as_much_as_a_command_may_print_is_read_at_once(printed: str) -> None:
+    """A pattern that holds the interpreter holds up every other run of the process."""
+    paper = Paper(most=2_000, lines=18)
+    paper.add(printed.encode())
+    began = time.perf_counter()
+    as_printed(printed)
+    without_escapes(printed)
+    paper.read()
+    assert time.perf_counter() - began < 2

@@ -247,6 +247,20 @@ def test_tools_that_are_ticked_in_vain_are_asked_about(
     assert freed.status_code == 302  # limited before, the other choice says it all
 
 
+def test_an_old_form_that_is_sent_back_stays_old(
+    browser_of_owner: Client, harbour: Workspace
+) -> None:
+    make_app(harbour)
+    writer = harbour.agents.get(slug="writer")
+    edited = replace(content_of_agent(writer), purpose="Something else since")
+    assert isinstance(configure_agent(writer, owner_of(harbour), 1, edited), AgentSaved)
+    sent = {"version": "1", "apps_shown": "yes", "apps_limit": "all", "purpose": "Mine"}
+    old = {**sent, "app_tools": ["helpdesk/find_ticket"]}
+    page = browser_of_owner.post(HERE + "writer/", old).content.decode()
+    assert 'name="version" value="1"' in page
+    assert browser_of_owner.post(HERE + "writer/", sent).status_code == 409
+
+
 def test_a_removed_app_is_dropped_where_it_is_seen(
     browser_of_owner: Client, harbour: Workspace
 ) -> None:

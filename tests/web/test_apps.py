@@ -124,13 +124,16 @@ def test_a_person_says_which_tools_change_things(client: Client, workspace: Work
     app = make_app(workspace)
     there = f"{PAGE}{app.key}/tools/"
     assert "find_ticket" in text(client, there)
-    client.post(there, {"tool": ["changes", "changes"]})
+    sent = {"named": ["close_ticket", "find_ticket"], "tool": ["changes", "changes"]}
+    client.post(there, sent)
     app.refresh_from_db()
     assert [(tool["changes"], tool.get("by_person", False)) for tool in app.tools] == [
         (True, False),
         (True, True),
     ]
-    client.post(there, {"tool": ["reads"]})  # of a list that has changed since
+    # of a list that has changed since: what was said of one tool is said of no other
+    client.post(there, sent | {"named": ["gone", "find_ticket"], "tool": ["reads", "changes"]})
+    client.post(there, sent | {"tool": ["reads"]})
     app.refresh_from_db()
     assert all(tool["changes"] for tool in app.tools)
 
@@ -151,7 +154,9 @@ def test_a_viewer_sees_the_apps_and_changes_none(client: Client, workspace: Work
     client.force_login(make_member(workspace, Role.VIEWER))
     assert "Helpdesk" in text(client) and "Connect one" not in text(client)
     for path in ("add/", *(f"{app.key}/{act}/" for act in ("tools", "remove", "test", "sign-in"))):
-        answer = client.post(PAGE + path, {"tool": ["reads", "reads"]})
+        answer = client.post(
+            PAGE + path, {"named": ["close_ticket", "find_ticket"], "tool": ["reads", "reads"]}
+        )
         assert answer.status_code == 403, path
     app.refresh_from_db()
     assert app.removed_at is None and app.tools[0]["changes"]

@@ -20,6 +20,10 @@ def test_a_form_in_another_charset_is_refused_in_words(path: str) -> None:
     [
         ("people/remove/?person=%00", None, 404),
         ("people/role/", {"person": "a\0b", "role": "member"}, 404),
+        ("agents/new/?like=%00", None, 200),
+        ("files/?machine=%00", None, 302),
+        ("files/harbour-1/routines/a%00b/c", None, 404),
+        ("files/harbour-1/a%00b", {"do": "delete"}, 404),
         ("machines/new/", {"name": "a\0b"}, 422),
         ("plan/ledger/?before=9999-12-31T23:59:59-23:59", None, 200),
         ("plan/ledger/?before=0001-01-01T00:00:00%2B23:59", None, 200),

@@ -21,6 +21,10 @@ THEIRS = {
     "machines.Machine": ["name", "state_reason"],
     "machines.AwakeSpan": ["woken_by"],
     "routines_app.Agent": ["name", "purpose"],
+    "routines_app.AgentVersion": ["name", "purpose", "persona", "note"],
+    "routines_app.Connector": ["name", "address", "trouble", "tools"],
+    "routines_app.AppSignIn": ["offer"],
+    "routines_app.FolderChange": ["path", "diff", "reason"],
     "routines_app.ModelKey": ["model"],
     "routines_app.Notice": ["facts"],
     "routines_app.Routine": ["name", "instructions", "check_command", "folder"],
@@ -35,6 +39,8 @@ def _hostile(value: Any, key: str = "") -> Any:
     """The value with every text in it made hostile, but for those that are a choice or a time."""
     if isinstance(value, dict):
         return {name: _hostile(each, name) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_hostile(each) if isinstance(each, dict) else each for each in value]
     if isinstance(value, str) and key not in CHOICES and not value[:4].isdigit():
         return value + HOSTILE
     return value
