@@ -174,6 +174,7 @@ def _facts(
         no_app_why=app.why if app else "",
         barred=app.barred if app else "",
         barred_slug=app.barred_slug if app else "",
+        no_app_tools=app.tools if app else "",
     )
 
 

@@ -27,6 +27,7 @@ from routines_app.agents.mcp_session import (
 )
 from routines_app.agents.offered import Tool
 from routines_app.rules.allowed import Allowed, tools_within
+from routines_app.rules.chosen import Choice, chosen_of
 
 Done = TypeVar("Done")
 
@@ -42,7 +43,8 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 class App:
     """One app that a turn may use. `slug` stands before the names of its tools.
 
-    `server` None: it can't be reached at all now, and `trouble` is why.
+    `tools` are all that it lists, `chosen` those of them that the turn may use. `server` None: it
+    can't be reached at all now, and `trouble` is why.
     """
 
     slug: str
@@ -51,6 +53,13 @@ class App:
     server: AppServer | None
     required: bool = False
     trouble: AppTrouble | None = None
+    chosen: Choice = None
+
+    @property
+    def offered(self) -> tuple[ListedTool, ...]:
+        """Its tools that the turn is offered."""
+        names = set(chosen_of(self.chosen, (tool.name for tool in self.tools)))
+        return tuple(tool for tool in self.tools if tool.name in names)
 
 
 def is_of_an_app(name: str) -> bool:
@@ -81,10 +90,9 @@ def narrowed(apps: tuple[App, ...], allowed: Allowed) -> tuple[App, ...]:
         return apps
     found = []
     for app in apps:
-        names = set(tools_within(allowed, app.slug, (tool.name for tool in app.tools)))
+        names = tools_within(allowed, app.slug, (tool.name for tool in app.offered))
         if names:
-            tools = tuple(tool for tool in app.tools if tool.name in names)
-            found.append(replace(app, tools=tools))
+            found.append(replace(app, chosen=names))
     return tuple(found)
 
 
@@ -132,7 +140,7 @@ class OpenApps:
     def _offer(self, apps: tuple[App, ...]) -> None:
         self._apps = sorted(apps, key=lambda app: app.slug)
         named = {
-            name_of(app.slug, tool.name): (app, tool) for app in self._apps for tool in app.tools
+            name_of(app.slug, tool.name): (app, tool) for app in self._apps for tool in app.offered
         }
         self._named = dict(sorted(named.items()))
         self.tools = tuple(

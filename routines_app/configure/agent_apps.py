@@ -6,11 +6,12 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from accounts.models import Workspace
-from routines_app.configure.apps import Missing, rows_of
+from routines_app.configure.apps import GivenApp, Missing, given_apps, rows_of
 from routines_app.configure.content import AppUse, FieldError, RoutineContent, apps_of
 from routines_app.configure.models import assistant_of, version_now, versions_now
-from routines_app.models import Agent, AgentRuntime, AgentVersion, Connector, Routine
+from routines_app.models import Agent, AgentRuntime, AgentVersion, Routine
 from routines_app.rules.allowed import Allowed, allowed_of, may_use
+from routines_app.rules.chosen import listed
 
 
 @dataclass(frozen=True)
@@ -48,21 +49,15 @@ def app_names(workspace: Workspace, slugs: Iterable[str]) -> dict[str, str]:
     return {slug: row.name for slug, row in rows.items()}
 
 
-def may_use_all(allowed: Allowed, apps: Iterable[Connector]) -> bool:
-    """Whether something of each of these apps may be used."""
-    return all(may_use(allowed, app.slug, names_of(app)) for app in apps)
+def may_use_all(allowed: Allowed, apps: Iterable[GivenApp]) -> bool:
+    """Whether something of what is given of each of these apps may be used."""
+    return all(may_use(allowed, app.use.app, app.tools) for app in apps)
 
 
-def names_of(app: Connector) -> list[str]:
-    """The names of the tools that an app has."""
-    return [tool["name"] for tool in app.tools]
-
-
-def required_apps(routine: Routine) -> list[Connector]:
+def required_apps(routine: Routine) -> list[GivenApp]:
     """The apps without which a routine doesn't run, those that are there."""
     required = [use for use in apps_of(routine.apps) if use.required]
-    rows = rows_of(routine.workspace, required) if required else {}
-    return [row for row in rows.values() if row.removed_at is None]
+    return given_apps(routine.workspace, required)
 
 
 def barred_app(routine: Routine, doer: Doer) -> Missing | None:
@@ -72,7 +67,10 @@ def barred_app(routine: Routine, doer: Doer) -> Missing | None:
         return None
     for app in required_apps(routine):
         if not may_use_all(doer.allowed, [app]):
-            return Missing(app.name, "", f"{doer.agent.name} may not", doer.agent.slug)
+            who = f"{doer.agent.name} may not"
+            return Missing(
+                app.row.name, "", who, doer.agent.slug, listed(app.use.tools or (), "or")
+            )
     return None
 
 
@@ -96,14 +94,13 @@ def limit_problems(
         content.agent_id,
         content.model,
     )
-    had = {use.app for use in before.apps} if before and same else set()
-    uses = [use for use in content.apps if use.required or use.app not in had]
+    had = {(use.app, use.tools) for use in before.apps} if before and same else set()
+    uses = [use for use in content.apps if use.required or (use.app, use.tools) not in had]
     if not uses or (content.model and content.agent_id is None):
         return []
-    rows = rows_of(workspace, uses)
-    there = {slug: row for slug, row in rows.items() if row.removed_at is None}
+    there = given_apps(workspace, uses)
     if content.agent_id is None:
-        return _nobody_problems(workspace, uses, there)
+        return _nobody_problems(workspace, there)
     agent = Agent.objects.filter(workspace=workspace, pk=content.agent_id).first()
     if agent is None or agent.runtime == AgentRuntime.SCRIPT:
         return []  # the one isn't there, which is said elsewhere; a script calls no apps
@@ -111,33 +108,30 @@ def limit_problems(
     return [
         FieldError(
             "apps",
-            f"{agent.name} may not use {app.name}. Allow it on {agent.name}’s page, or leave it "
+            f"{agent.name} may not use {app.said}. Allow it on {agent.name}’s page, or leave it "
             "out here.",
         )
-        for app in there.values()
+        for app in there
         if not may_use_all(allowed, [app])
     ]
 
 
-def _nobody_problems(
-    workspace: Workspace, uses: list[AppUse], there: dict[str, Connector]
-) -> list[FieldError]:
+def _nobody_problems(workspace: Workspace, there: list[GivenApp]) -> list[FieldError]:
     """Assistant picks only an agent that may use all that is required, so there has to be one."""
     if assistant_of(workspace) is None:
         return []
     limits = _limits(workspace)
 
-    def problem(apps: Collection[Connector]) -> list[FieldError]:
+    def problem(apps: Collection[GivenApp]) -> list[FieldError]:
         if any(may_use_all(allowed, apps) for allowed in limits):
             return []
         said = f"No agent here may use {_listed(apps)}. Allow it on an agent’s page, or leave it "
         return [FieldError("apps", said + "out here.")]
 
-    required = [there[use.app] for use in uses if use.required and use.app in there]
-    found = problem(required)
-    for use in uses:
-        if not use.required and use.app in there:
-            found += problem([there[use.app]])
+    found = problem([app for app in there if app.use.required])
+    for app in there:
+        if not app.use.required:
+            found += problem([app])
     return found
 
 
@@ -173,5 +167,5 @@ def _limits(workspace: Workspace, but: Agent | None = None) -> list[Allowed]:
     return [allowed_at(versions.get(agent.pk)) for agent in agents]
 
 
-def _listed(apps: Collection[Connector]) -> str:
-    return " and ".join(app.name for app in apps)
+def _listed(apps: Collection[GivenApp]) -> str:
+    return " and ".join(app.said for app in apps)

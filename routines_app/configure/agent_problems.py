@@ -1,9 +1,8 @@
 """Whether what a person set of an agent can be saved."""
 
 from accounts.models import Workspace
-from routines_app.configure.agent_apps import names_of
 from routines_app.configure.agent_content import AgentContent, content_of_agent
-from routines_app.configure.apps import rows_of
+from routines_app.configure.apps import names_of, rows_of
 from routines_app.configure.content import AppUse, FieldError
 from routines_app.configure.models import Unusable, named_model
 from routines_app.models import Agent, AgentRuntime

@@ -52,7 +52,7 @@ def candidates_of(routine: Routine) -> Candidates | None:
             return None
     required = required_apps(routine)
     able = tuple(each for each in found if may_use_all(each.allowed, required))
-    needs = " and ".join(app.name for app in required) if len(able) < len(found) else ""
+    needs = " and ".join(app.said for app in required) if len(able) < len(found) else ""
     return Candidates(found[0], able, needs)
 
 

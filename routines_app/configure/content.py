@@ -7,6 +7,7 @@ from typing import Any
 
 from routines_app.models import Routine
 from routines_app.models.routine import DEFAULT_CAP
+from routines_app.rules.chosen import Choice
 from routines_app.rules.schedule import Schedule, from_json, to_json
 
 
@@ -27,10 +28,19 @@ class Refused:
 
 @dataclass(frozen=True)
 class AppUse:
-    """An app that a routine may use, by its slug; `required`: without it, no run begins."""
+    """An app that a routine may use, by its slug; `required`: without it, no run begins.
+
+    `tools`: the names of those of its tools that it may use; None: all, also those of later.
+    """
 
     app: str
     required: bool
+    tools: Choice = None
+
+    def __post_init__(self) -> None:
+        """Each tool once, in the order of names, so that equal choices are equal."""
+        if self.tools is not None:
+            object.__setattr__(self, "tools", tuple(sorted(set(self.tools))))
 
 
 @dataclass(frozen=True)
@@ -116,9 +126,13 @@ def content_of(routine: Routine) -> RoutineContent:
 def apps_json(apps: Iterable[AppUse]) -> list[dict[str, object]]:
     """Uses of apps as rows keep them, always in one order."""
     kept = sorted(apps, key=lambda use: use.app)
-    return [{"app": use.app, "required": use.required} for use in kept]
+    return [
+        {"app": use.app, "required": use.required}
+        | ({} if use.tools is None else {"tools": list(use.tools)})
+        for use in kept
+    ]
 
 
 def apps_of(kept: Iterable[Mapping[str, Any]]) -> tuple[AppUse, ...]:
     """The uses of apps that a row keeps, as `apps_json` wrote them."""
-    return tuple(AppUse(each["app"], each["required"]) for each in kept)
+    return tuple(AppUse(each["app"], each["required"], each.get("tools")) for each in kept)

@@ -80,7 +80,7 @@ def problems(
         wrong("folder", "Shorten the folder to 300 characters.")
     if len(content.check_command) > 10_000:
         wrong("check_command", "Shorten the check to 10,000 characters.")
-    found += app_problems(workspace, content.apps)
+    found += app_problems(workspace, content.apps, before.apps if before else ())
     return found + limit_problems(workspace, content, before)
 
 

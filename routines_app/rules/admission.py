@@ -16,6 +16,7 @@ class AdmissionFacts:
     `no_app`: an app that it requires and can't be used, empty when all can; `no_app_why` is a
     sentence, empty when the app has been removed. `barred`: who may not use it, as
     a sentence begins, empty when it isn't connected; `barred_slug` that agent's, empty for several.
+    `no_app_tools`: the tools that were chosen of it, where those are barred, or gone from it.
     """
 
     by_person: bool
@@ -36,6 +37,7 @@ class AdmissionFacts:
     no_app_why: str = ""
     barred: str = ""
     barred_slug: str = ""
+    no_app_tools: str = ""
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,8 @@ def decide(facts: AdmissionFacts) -> Admitted | Refused:
         why: dict[str, object] = {"reason": facts.no_app, "variant": facts.no_app_why}
         if facts.barred:
             why |= {"barred": facts.barred, "barred_slug": facts.barred_slug}
+        if facts.no_app_tools:
+            why["tools"] = facts.no_app_tools
         return Refused(RunStatus.SKIP_CONNECTOR, why)
     return Admitted()
 

@@ -89,10 +89,14 @@ def refusal(status: RunStatus, facts: RunFacts) -> Sentence:
             )
         case RunStatus.SKIP_CONNECTOR:
             app = facts.reason or "An app that it needs"
+            spent = "Found before anything was spent."
             if facts.barred:
                 act = Act("agent", f"Allow {app}")
-                spent = "Found before anything was spent."
-                return Sentence(lead, f"{facts.barred} use {app}.", spent, act)
+                what = f"{facts.app_tools} of {app}" if facts.app_tools else app
+                return Sentence(lead, f"{facts.barred} use {what}.", spent, act)
+            if facts.app_tools:
+                rest = f"{app} no longer has {facts.app_tools}, and nothing else of it was chosen."
+                return Sentence(lead, rest, spent, Act("edit_apps", "Choose its tools"))
             act = Act("apps", "Connect it")
             return Sentence(lead, f"{app} isn’t connected.", facts.variant, act)
         case RunStatus.FAIL_NO_GRANT:

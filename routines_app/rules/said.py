@@ -8,7 +8,7 @@ class Act:
     """The one useful action of a sentence. `code` names it for the page: run_now, edit_check,
     edit_work, edit_schedule, raise_cap, allow_longer, raise_budget, turn_on, resume, see_run,
     start_machine, restore, choose_machine, models, see_output, see_failures, change_plan, apps,
-    agent.
+    agent, edit_apps.
     """
 
     code: str
@@ -67,6 +67,7 @@ class RunFacts:
     usual_wake: float = 0.0  # what the machine usually takes to wake
     next_allowed: str = ""  # "9:15"
     barred: str = ""  # who may not use an app that it needs: "Writer may not", "No agent may"
+    app_tools: str = ""  # the tools chosen of that app: barred, or else gone: "find or close"
     next_worst: int = 0  # the most that the request which didn't fit could have cost
 
 

@@ -38,6 +38,8 @@ def act_link(act: Act | None, run: Run) -> ActLink | None:
             return ActLink(act.words, f"{edit}#check_command", edits=True)
         case "edit_work":
             return ActLink(act.words, f"{edit}#instructions", edits=True)
+        case "edit_apps":
+            return ActLink(act.words, f"{edit}#apps", edits=True)
         case "edit_schedule":
             return ActLink(act.words, f"{edit}#every", edits=True)
         case "raise_cap":

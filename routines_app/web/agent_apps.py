@@ -10,17 +10,8 @@ from routines_app.configure.agent_apps import app_names
 from routines_app.configure.agents import AgentContent
 from routines_app.configure.connectors import present_apps
 from routines_app.models import Connector
+from routines_app.web.app_tools import AppTool, tools_to_tick
 from routines_app.web.form_apps import app_trouble
-
-
-@dataclass(frozen=True)
-class AppTool:
-    """One tool of an app: `value` is what the form sends, `does` what is said beneath it."""
-
-    value: str
-    name: str
-    does: str
-    chosen: bool
 
 
 @dataclass(frozen=True)
@@ -57,30 +48,16 @@ def app_fields(workspace: Workspace, content: AgentContent) -> dict[str, object]
 
 
 def _shown(app: Connector, chosen: Sequence[str]) -> AppShown:
-    tools = [
-        AppTool(
-            f"{app.slug}/{tool['name']}",
-            tool["name"],
-            "Changes things" if tool["changes"] else "Reads",
-            tool["name"] in chosen,
-        )
-        for tool in app.tools
-    ]
-    there = {tool.name for tool in tools}
-    tools += [
-        AppTool(f"{app.slug}/{name}", name, "It doesn’t have this one now", True)
-        for name in chosen
-        if name not in there
-    ]
-    return AppShown(app.name, app_trouble(app), tuple(tools), _says(tools))
+    tools = tools_to_tick(app.slug, app, chosen)
+    return AppShown(app.name, app_trouble(app), tools, _says(tools))
 
 
-def _says(tools: list[AppTool]) -> str:
+def _says(tools: Sequence[AppTool]) -> str:
     """What its tools do, and how many of them may be used: "Reads, 3 of 9 tools"."""
     if not tools:
         return "no tool is known"
     chosen = [tool for tool in tools if tool.chosen]
-    does = "changes things" if any(t.does[0] == "C" for t in chosen or tools) else "reads"
+    does = "changes things" if any(tool.changes for tool in chosen or tools) else "reads"
     if not chosen:
         return f"{does}, {len(tools)} tool{'' if len(tools) == 1 else 's'}"
     if len(chosen) == 1:

@@ -20,9 +20,9 @@ from routines_app.rules.money import dollars
 from routines_app.rules.roster import TOOL_GROUPS, Tier, ToolGroup, groups_of, tools_of
 from routines_app.web.agent_apps import app_fields
 from routines_app.web.agents import about
+from routines_app.web.app_tools import LIMITED
 
 _HALVES = (TOOL_GROUPS[: len(TOOL_GROUPS) // 2], TOOL_GROUPS[len(TOOL_GROUPS) // 2 :])
-LIMITED = "some"  # the apps that are ticked at most; else whatever its routine gives it
 PARTICULAR = "model"  # the fourth way to think: one particular model
 
 

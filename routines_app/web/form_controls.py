@@ -1,6 +1,6 @@
 """The sentence as controls: native selects and inputs, each with a label of its own."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal
@@ -68,6 +68,7 @@ class Roster:
     agents: list[Agent]
     machines: list[Machine]
     models: tuple[str, ...] = ()  # each `provider/model` that can work without an agent
+    apps: Mapping[str, str] = field(default_factory=dict)  # names of those that are told of
 
     def machine(self, chosen: str) -> Machine | None:
         """The machine of this id; None when it isn't among them."""

@@ -10,6 +10,7 @@ from routines_app.rules.cron import CronError, compile_cron
 from routines_app.rules.kinds import Schedule, ScheduleKind, schedule_of
 from routines_app.rules.times import Question, Settled, read_time
 from routines_app.rules.wording import minutes_of
+from routines_app.web.app_tools import ticked_of
 from routines_app.web.form_state import MICRO, MODEL, WEEKDAY_CODES, FormState, wall_of
 from routines_app.web.sentence import option_of
 
@@ -188,14 +189,15 @@ def read_content(state: FormState) -> tuple[Read, RoutineContent]:
         notify=state.notify,
         model=state.agent.removeprefix(MODEL) if state.agent.startswith(MODEL) else "",
         quiet_days=quiet_days,
-        apps=tuple(_app_use(each) for each in state.apps),
+        apps=tuple(_app_use(each, state) for each in state.apps),
     )
     return Read(read.state, read.schedule, errors), content
 
 
-def _app_use(typed: str) -> AppUse:
+def _app_use(typed: str, state: FormState) -> AppUse:
     slug, _, how = typed.partition(":")
-    return AppUse(slug, how == "must")
+    tools = ticked_of(slug, state.app_tools) if slug in state.app_limits else None
+    return AppUse(slug, how == "must", tools)
 
 
 def typed_money(text: str) -> int | None:

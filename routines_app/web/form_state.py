@@ -13,10 +13,12 @@ from routines_app.rules import zones
 from routines_app.rules.checks import read_instant
 from routines_app.rules.kinds import MOST_TIMES, Schedule, ScheduleKind
 from routines_app.rules.wording import figures
+from routines_app.web.app_tools import LIMITED
 from routines_app.web.sentence import code_of, form_template, option_of, pieces
 
 MICRO = 1_000_000
 MODEL = "model:"  # before a `provider/model` that is chosen in place of an agent
+APP_LIMIT = "app_limit-"  # before an app's slug: the field that says whether its tools are limited
 WEEKDAY_CODES = frozenset("0123456")
 
 
@@ -55,6 +57,8 @@ class FormState:
     notify: str = "change"
     quiet_days: str = ""
     apps: tuple[str, ...] = ()  # each a slug, a colon, and may or must
+    app_limits: tuple[str, ...] = ()  # the slugs of those of which only ticked tools are given
+    app_tools: tuple[str, ...] = ()  # what is ticked, each a slug, a slash and a tool's name
     version: str = ""
     starter: str = ""
     tried: str = ""  # the key of a check that was tried
@@ -99,10 +103,21 @@ def typed(post: QueryDict, start: FormState) -> FormState:
         kept = tuple(text for text in post.getlist("times") if text.strip())
         state = replace(state, times=kept)
     if "apps_shown" in post:
-        state = replace(state, apps=tuple(each for each in post.getlist("apps") if each))
+        state = _with_apps(state, post)
     if "days" in post or "days_shown" in post:
         state = replace(state, days=tuple(post.getlist("days")))
     return state
+
+
+def _with_apps(state: FormState, post: QueryDict) -> FormState:
+    """The apps that were sent. The page shows a choice of tools for each app that has any."""
+    limited = [key for key in post if key.startswith(APP_LIMIT) and post[key] == LIMITED]
+    return replace(
+        state,
+        apps=tuple(each for each in post.getlist("apps") if each),
+        app_limits=tuple(key.removeprefix(APP_LIMIT) for key in limited),
+        app_tools=tuple(post.getlist("app_tools")),
+    )
 
 
 def state_of(content: RoutineContent, version: int) -> FormState:
@@ -122,6 +137,8 @@ def state_of(content: RoutineContent, version: int) -> FormState:
         notify=content.notify,
         quiet_days="" if content.quiet_days is None else str(content.quiet_days),
         apps=tuple(f"{use.app}:{'must' if use.required else 'may'}" for use in content.apps),
+        app_limits=tuple(use.app for use in content.apps if use.tools is not None),
+        app_tools=tuple(f"{use.app}/{name}" for use in content.apps for name in use.tools or ()),
         version=str(version),
     )
     text = replace(text, cap=f"{Decimal(text.cap):.2f}" if _cents(text.cap) else text.cap)

@@ -93,7 +93,7 @@ def _why_not(run: Run) -> str:
         RunStatus.SKIP_CHANGED: "the schedule changed",
         RunStatus.SKIP_WAITED: "it waited too long",
         RunStatus.SKIP_NO_MODEL: "no model to use",
-        RunStatus.SKIP_CONNECTOR: "not connected",
+        RunStatus.SKIP_CONNECTOR: _app_words(run),
         RunStatus.FAIL_NO_GRANT: "not approved",
     }
     return named.get(RunStatus(run.status), "it says why above")
@@ -263,3 +263,9 @@ def _after(length: str) -> str:
 def _span(start: datetime, end: datetime) -> str:
     seconds = (end - start).total_seconds()
     return "under 1s" if seconds < 1 else took(int(seconds))
+
+
+def _app_words(run: Run) -> str:
+    """What an app lacked: a connection, or a tool that may be used."""
+    narrowed = run.facts.get("barred") or run.facts.get("tools")
+    return "no tool to use" if narrowed else "not connected"

@@ -31,6 +31,7 @@ from routines_app.rules.sentence import Refusal, parse_sentence
 from routines_app.web.access import WorkspaceRequest, in_workspace, role_too_low
 from routines_app.web.cold import back_words
 from routines_app.web.dates import day_of, moment_words
+from routines_app.web.form_apps import ticked_in_vain
 from routines_app.web.form_controls import Roster, roster_of
 from routines_app.web.form_cron import as_sentence, with_both_days, without_its_seconds
 from routines_app.web.form_page import (
@@ -49,7 +50,7 @@ from routines_app.web.form_try import problem_of_try, routine_sent, try_and_wait
 from routines_app.web.routine_page import find_routine, may_edit
 from routines_app.web.starters import starter_of
 from routines_app.web.templatetags.words import said as since_words
-from routines_app.web.versions import differences
+from routines_app.web.versions import differences, with_app_names
 
 USUAL_CRON = "0 8 * * 1-5"  # where a custom schedule begins after one that has no times
 MAY_SHOW = {"preview", "time", "read", "cron", "sentence", "plain", "both", "try", "look"}
@@ -220,8 +221,9 @@ def _errors(
     if state.every != state.was:
         errors.insert(0, FieldError("every", "The sentence has new blanks. Fill them, then save."))
     errors += problem_of_try(request, state)
+    before = content_of(routine) if routine else None
+    errors += ticked_in_vain(request.workspace, state, before.apps if before else ())
     if errors:
-        before = content_of(routine) if routine else None
         errors += problems(request.workspace, content, clock.now(), before)
         errors += name_problem(request.workspace, content.name, routine)
     return errors
@@ -273,7 +275,11 @@ def _conflict(
             f"Changed by {answer.by} {when}.",
             "Nothing of yours was saved. Both versions are below; saving again puts yours over "
             "theirs.",
-            differences=differences(answer.theirs, content, roster),
+            differences=differences(
+                answer.theirs,
+                content,
+                with_app_names(roster, request.workspace, [answer.theirs, content]),
+            ),
         )
         state = replace(state, version=str(answer.version))
     response = show_form(request, roster, state, routine=routine, conflict=conflict)

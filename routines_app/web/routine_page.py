@@ -15,10 +15,14 @@ from accounts.models import Role
 from foundation import clock
 from machines.lifecycle import MachineState
 from routines_app.admission.restoring import time_to_restore
+from routines_app.configure.apps import GivenApp, given_apps
+from routines_app.configure.content import apps_of
 from routines_app.fires.accounting import SLACK, accounted
 from routines_app.models import AgentRuntime, Routine, Run
 from routines_app.producers.manual import run_it_now
+from routines_app.rules.chosen import count_said
 from routines_app.rules.money import dollars
+from routines_app.rules.terminal import without_escapes
 from routines_app.web.access import WorkspaceRequest, in_workspace
 from routines_app.web.cold import about, back_words
 from routines_app.web.coming import next_five, place_of
@@ -256,8 +260,23 @@ def _rules(routine: Routine) -> list[tuple[str, str, str]]:
         ("Check first", routine.check_command or "None, always runs", routine.check_command),
         ("Folder", routine.working_folder, routine.working_folder),
         ("Conversation", "Continued" if kept else "Fresh each run", ""),
+        *([("Apps", _apps(routine), "")] if routine.apps else []),
         ("Tells", tells.get(routine.notify, "The bell, only when it fails"), ""),
     ]
+
+
+def _apps(routine: Routine) -> str:
+    """The apps that it is given, and how many of their tools: "Helpdesk, 2 of 3 tools"."""
+    uses = apps_of(routine.apps)
+    there = {each.use.app: each for each in given_apps(routine.workspace, uses)}
+    return "; ".join(_given(there.get(use.app), use.app) for use in uses)
+
+
+def _given(given: GivenApp | None, slug: str) -> str:
+    if given is None:
+        return f"{slug} not connected"
+    gone = [without_escapes(name) for name in given.gone]
+    return count_said(given.row.name, len(given.tools), len(given.row.tools), gone)
 
 
 def run_key(post: QueryDict) -> str:

@@ -17,7 +17,7 @@ from routines_app.rules.status import LIVE_STATUSES, RunStatus
 from routines_app.web.access import WorkspaceRequest, in_workspace, role_too_low
 from routines_app.web.form_controls import Roster
 from routines_app.web.routine_page import find_routine, may_edit
-from routines_app.web.versions import differences
+from routines_app.web.versions import differences, with_app_names
 
 SHOWN = 100
 
@@ -68,6 +68,8 @@ def shown_versions(routine: Routine) -> list[ShownVersion]:
         agents=list(Agent.objects.filter(workspace=routine.workspace)),
         machines=list(Machine.objects.filter(workspace=routine.workspace)),
     )
+    contents = [content_from_json(each.content) for each in kept]
+    everyone = with_app_names(everyone, routine.workspace, contents)
     before: list[RoutineVersion | None] = [*kept[1:], None][: len(kept)]
     return [
         ShownVersion(

@@ -13,7 +13,7 @@ from routines_app.web.form_controls import Roster
 from routines_app.web.progress import CHECK_FAILURES
 from routines_app.web.run_past import PastRun
 from routines_app.web.run_words import shape_of
-from routines_app.web.versions import differences
+from routines_app.web.versions import differences, with_app_names
 
 CHECK = "Check"
 
@@ -92,6 +92,8 @@ def _differences(run: Run, older: RoutineVersion, newer: RoutineVersion) -> list
             agents=list(Agent.objects.filter(workspace_id=run.workspace_id)),
             machines=list(Machine.objects.filter(workspace_id=run.workspace_id)),
         )
+    if before.apps != after.apps:
+        roster = with_app_names(roster, run.workspace, [before, after])
     found = [
         Difference(name, was, now, False)
         for name, was, now in differences(before, after, roster)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.urls import reverse
@@ -9,10 +10,12 @@ from django.utils.html import format_html
 
 from routines_app.models import AgentRuntime, Run
 from routines_app.producers import asked_by
+from routines_app.rules.chosen import count_said
 from routines_app.rules.money import dollars, took
 from routines_app.rules.said import rounded
 from routines_app.rules.status import Shape
 from routines_app.rules.talk import runs_words, tokens_words
+from routines_app.rules.terminal import without_escapes
 from routines_app.web.dates import clock_time, moment_words
 from routines_app.web.run_words import is_over, shape_of
 from routines_app.web.sentence import figures
@@ -98,13 +101,11 @@ def _apps(snapshot: dict[str, object]) -> str:
     return "; ".join(_offered(each) for each in kept) if isinstance(kept, list) else ""
 
 
-def _offered(app: dict[str, object]) -> str:
-    name, tools, of = app["name"], app["tools"], app["of"]
+def _offered(app: dict[str, Any]) -> str:
     if not app["there"]:
-        return f"{name} not connected"
-    if tools == of:
-        return str(name)
-    return f"{name}, {tools} of {of} tools" if tools else f"{name} not offered"
+        return f"{app['name']} not connected"
+    gone = [without_escapes(name) for name in app.get("gone", ())]
+    return count_said(app["name"], app["tools"], app["of"], gone)
 
 
 def _conversation(snapshot: dict[str, object]) -> str:

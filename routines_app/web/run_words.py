@@ -71,6 +71,7 @@ def facts_of(run: Run, zone: str, now: datetime, place: int = 0, doing: str = ""
         script=snapshot.get("runtime") == AgentRuntime.SCRIPT,
         turned_off=kept.get("turned_off") is True,
         barred=_text(kept, "barred"),
+        app_tools=without_escapes(_text(kept, "tools")),
         next_allowed=_next_allowed(run, kept, zone),
         next_worst=_whole(kept, "next_worst") or 0,
     )

@@ -1,9 +1,22 @@
 """Two versions of a routine side by side, in words."""
 
+from collections.abc import Iterable
+from dataclasses import replace
+
+from accounts.models import Workspace
+from routines_app.configure.agent_apps import app_names
 from routines_app.configure.content import RoutineContent
 from routines_app.rules.money import dollars, took
 from routines_app.rules.schedule import read_back
 from routines_app.web.form_controls import Roster
+
+
+def with_app_names(
+    roster: Roster, workspace: Workspace, contents: Iterable[RoutineContent]
+) -> Roster:
+    """The roster with the names of all apps that these routines use, also of removed ones."""
+    slugs = {use.app for content in contents for use in content.apps}
+    return replace(roster, apps=app_names(workspace, slugs)) if slugs else roster
 
 
 def differences(
@@ -36,13 +49,18 @@ def _said(content: RoutineContent, roster: Roster) -> dict[str, str]:
         "Conversation": content.conversation,
         "Tells": content.notify,
         "Quiet too long": _quiet(content.quiet_days),
-        "Apps": _apps(content),
+        "Apps": _apps(content, roster),
     }
 
 
-def _apps(content: RoutineContent) -> str:
-    uses = sorted(content.apps, key=lambda use: use.app)
-    return ", ".join(f"{use.app}{' (required)' if use.required else ''}" for use in uses) or "none"
+def _apps(content: RoutineContent, roster: Roster) -> str:
+    """Each app with the tools that are chosen of it: "find, close of Helpdesk (required)"."""
+    said = []
+    for use in sorted(content.apps, key=lambda use: use.app):
+        name = roster.apps.get(use.app, use.app)
+        chosen = f"{', '.join(use.tools)} of {name}" if use.tools else name
+        said.append(f"{chosen}{' (required)' if use.required else ''}")
+    return "; ".join(said) or "none"
 
 
 def _quiet(days: int | None) -> str:

@@ -186,6 +186,47 @@ def test_a_routine_is_not_given_what_its_agent_may_not_use(
     assert made.errors[0].field == "apps" and made.errors[0].sentence.startswith(says)
 
 
+CLOSE = AppUse("helpdesk", True, ("close_ticket",))
+
+
+@pytest.mark.parametrize(
+    ("slug", "says"),
+    [
+        ("writer", "Writer may not use close_ticket of Helpdesk. Allow it on Writer’s page"),
+        (None, "No agent here may use close_ticket of Helpdesk. Allow it on an agent’s page"),
+    ],
+)
+def test_a_routine_is_given_no_choice_of_which_its_agent_may_use_nothing(
+    harbour: Workspace, slug: str | None, says: str
+) -> None:
+    limit_all(harbour, (FIND,))
+    person = owner_of(harbour)
+    refused = create_routine(harbour, person, routine_content(harbour, slug, CLOSE), turn_on=True)
+    assert isinstance(refused, Refused) and refused.errors[0].sentence.startswith(says)
+    both = replace(CLOSE, tools=("close_ticket", "find_ticket"))
+    content = routine_content(harbour, slug, both)
+    routine = create_routine(harbour, person, content, turn_on=True)
+    assert isinstance(routine, Routine) and what_keeps_it(routine) is None
+    # what it had may stay, but isn't narrowed to what is never offered
+    narrower = replace(content, apps=(replace(CLOSE, required=False),))
+    assert isinstance(configure_routine(routine, person, 1, narrower), Refused)
+
+
+def test_taking_the_one_chosen_tool_from_an_agent_stops_its_routine(harbour: Workspace) -> None:
+    writer, person = agent_of(harbour), owner_of(harbour)
+    content = routine_content(harbour, "writer", CLOSE)
+    routine = create_routine(harbour, person, content, turn_on=True)
+    assert isinstance(routine, Routine)
+    edited = replace(content_of_agent(writer), apps=(FIND,))
+    assert configure_agent(writer, person, 1, edited) == WouldStop([routine])
+    allow(harbour, (FIND,))
+    missing = what_keeps_it(Routine.objects.get())
+    assert missing is not None
+    assert (missing.name, missing.barred, missing.tools) == (
+        "Helpdesk", "Writer may not", "close_ticket",
+    )  # fmt: skip
+
+
 def test_a_model_alone_is_limited_by_nobody(harbour: Workspace) -> None:
     limit_all(harbour, ())
     content = replace(routine_content(harbour, None, MUST), model="openai/gpt-5-mini")

@@ -12,6 +12,7 @@ from accounts.models import Workspace
 from foundation import clock
 from foundation.crypto import encrypt
 from routines_app.configure.agents import AgentSaved, configure_agent, content_of_agent
+from routines_app.configure.content import AppUse, apps_json
 from routines_app.models import Agent, Connector, Routine, Run
 from routines_app.rules.allowed import Allowed, AllowedApp
 from routines_app.runner.ask_connector import ask_connector
@@ -80,10 +81,11 @@ def allow(workspace: Workspace, slug: str, allowed: Allowed) -> Agent:
     return saved.agent
 
 
-def sweep(workspace: Workspace, slug: str | None, *, required: bool = True) -> Routine:
-    """A routine that uses the app; `slug` its agent's, None when it names nobody."""
+def sweep(workspace: Workspace, slug: str | None, *tools: str, required: bool = True) -> Routine:
+    """A routine that uses the app, or these tools of it; `slug` its agent's, None when it names
+    nobody."""
     agent = workspace.agents.get(slug=slug) if slug else None
-    uses = [{"app": "helpdesk", "required": required}]
+    uses = apps_json([AppUse("helpdesk", required, tools or None)])
     return make_routine(workspace, agent=agent, apps=uses)
 
 
@@ -119,6 +121,55 @@ def test_a_run_is_offered_what_both_its_routine_and_its_agent_allow(
     assert served.done == [("find_ticket", "printer")]  # what wasn't offered isn't called either
     assert run.snapshot["offered"] == [{"name": "Helpdesk", "tools": 1, "of": 3, "there": True}]
     assert run.agent == harbour.agents.get(slug="writer")
+
+
+def test_exactly_the_chosen_tools_are_offered_and_another_is_refused(
+    harbour: Workspace, fake: FakeProvider, helpdesk: Connector, served: McpApp
+) -> None:
+    fake.script = answering(
+        Answer(text=""),
+        call("helpdesk__close_ticket", number=7),
+        call("helpdesk__find_ticket", words="printer"),
+    )
+    routine = sweep(harbour, "writer", "find_ticket", "wait", "old")
+    run = again(routine, "chosen")
+    assert run.status == "done_changed"
+    offered = ["helpdesk__find_ticket", "helpdesk__wait"]
+    assert [of_apps(seen) for seen in fake.seen] == [offered] * 3
+    assert served.done == [("find_ticket", "printer")]
+    assert "There is no tool called helpdesk__close_ticket." in fake.seen[-1].results[0]
+    kept = {"name": "Helpdesk", "tools": 2, "of": 3, "there": True, "gone": ["old"]}
+    assert run.snapshot["offered"] == [kept]
+    assert run.snapshot["apps"] == routine.apps
+    fake.seen.clear()
+    fake.script = answering(Answer(text="Analyst: it is about numbers"))
+    open_one = again(sweep(harbour, None, "wait", required=False), "picked")
+    assert open_one.snapshot["agent"] == "Analyst"
+    assert [of_apps(seen) for seen in fake.seen] == [[], ["helpdesk__wait"]]
+    assert open_one.snapshot["offered"] == [
+        {"name": "Helpdesk", "tools": 1, "of": 3, "there": True}
+    ]
+
+
+def test_a_required_app_without_any_chosen_tool_ends_the_run_before_anything(
+    harbour: Workspace, fake: FakeProvider, helpdesk: Connector, served: McpApp
+) -> None:
+    asked = len(served.asked)
+    run = again(sweep(harbour, "writer", "old", "older"), "gone")
+    assert (run.status, run.waking_at, run.spent, fake.seen) == ("skip_connector", None, 0, [])
+    sentence = sentence_for(run, zone="UTC", now=clock.now())
+    said = "Helpdesk no longer has old or older, and nothing else of it was chosen."
+    assert sentence.text == f"Didn’t run. {said}"
+    assert sentence.act is not None and sentence.act.code == "edit_apps"
+    allow(harbour, "writer", (FIND,))
+    barred = again(sweep(harbour, "writer", "wait"), "barred")
+    assert (barred.status, fake.seen, len(served.asked)) == ("skip_connector", [], asked)
+    sentence = sentence_for(barred, zone="UTC", now=clock.now())
+    assert sentence.text == "Didn’t run. Writer may not use wait of Helpdesk."
+    assert (
+        again(sweep(harbour, "writer", "old", required=False), "without").status == "done_changed"
+    )
+    assert [of_apps(seen) for seen in fake.seen] == [[]]
 
 
 def test_a_required_app_that_its_agent_lost_ends_the_run_before_anything(

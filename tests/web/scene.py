@@ -75,7 +75,7 @@ def harbour_with_everything() -> User:
     tokens = Tokens("access", "refresh", refresh_life=5 * 86_400)
     signed_in(ending, owner, Held("access", "refresh", there, Client("me")), tokens, clock.now())
     Routine.objects.filter(slug="brief", workspace=harbour).update(
-        apps=[{"app": "helpdesk", "required": True}]
+        apps=[{"app": "helpdesk", "required": True, "tools": ["find_ticket", "x"]}]
     )
     AgentVersion.objects.filter(agent__workspace=harbour, agent__slug="researcher").update(
         apps=[{"app": "gone", "tools": ["x"]}, {"app": "helpdesk", "tools": ["find_ticket", "x"]}]

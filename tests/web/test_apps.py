@@ -179,12 +179,14 @@ def test_a_runs_page_says_what_of_its_apps_was_offered(
         {"name": "Helpdesk", "tools": 3, "of": 9, "there": True},
         {"name": "Notes", "tools": 2, "of": 2, "there": True},
         {"name": "shop", "tools": 0, "of": 0, "there": False},
+        {"name": "Till", "tools": 1, "of": 3, "there": True, "gone": ["open"]},
     ]
     run = make_run(
         make_routine(workspace, slug="sweep"), at=clock.now(), snapshot={"offered": offered}
     )
     said = text(client, f"/w/ada/routines/sweep/runs/{run.number}/")
     assert "Billing not offered; Helpdesk, 3 of 9 tools; Notes; shop not connected" in said
+    assert "Till, 1 of 3 tools (it no longer has open)" in said
 
 
 def test_a_routines_form_gives_and_takes_apps(client: Client, workspace: Workspace) -> None:
@@ -208,3 +210,100 @@ def test_a_routines_form_gives_and_takes_apps(client: Client, workspace: Workspa
     assert "Helpdesk isn’t connected. It refused. Put that right under Agents, Apps" in page
     assert '<option value="helpdesk:must" selected>' in page
     assert Routine.objects.get().version == 2
+
+
+EDIT = "/w/ada/routines/sweep/edit/"
+SAVE = {"then": "save", "version": "1", "apps_shown": "yes"}
+ONLY = {"app_limit-helpdesk": "some", "app_limit-billing": "all"}
+
+
+@pytest.fixture
+def sweep(client: Client, workspace: Workspace) -> Routine:
+    """A routine that may use the whole of one of two apps."""
+    make_machine(workspace)
+    make_app(workspace)
+    make_app(workspace, "Billing")
+    return make_routine(
+        workspace,
+        slug="sweep",
+        agent=make_agent(workspace),
+        apps=[{"app": "helpdesk", "required": False}],
+    )
+
+
+def test_a_routines_form_gives_some_tools_of_an_app(client: Client, sweep: Routine) -> None:
+    page = text(client, EDIT)
+    assert page.count('<details class="more"><summary>') == 2
+    assert "Of Helpdesk: </span>All 2 tools" in page and "Of Billing: </span>Its 2 tools" in page
+    assert "<small>Reads. Find a ticket.</small>" in page
+    chosen = {"apps": ["helpdesk:must", ""], "app_tools": ["helpdesk/find_ticket"]}
+    assert client.post(EDIT, SAVE | ONLY | chosen).status_code == 302
+    sweep.refresh_from_db()
+    assert sweep.apps == [{"app": "helpdesk", "required": True, "tools": ["find_ticket"]}]
+    page = text(client, EDIT)
+    assert page.count('<details class="more" open>') == 1
+    assert "1 of 2 tools, which reads</summary>" in page
+    assert 'value="helpdesk/find_ticket" checked' in page
+    assert "<dt>Apps</dt><dd>Helpdesk, 1 of 2 tools</dd>" in text(client, "/w/ada/routines/sweep/")
+    sent = SAVE | {"version": "2", "name": sweep.name}
+    assert client.post(EDIT, sent | ONLY | chosen).status_code == 302
+    all_of_it = {"app_limit-helpdesk": "all"} | chosen  # ticks that are left say nothing any more
+    assert client.post(EDIT, sent | all_of_it).status_code == 302
+    sweep.refresh_from_db()
+    assert (sweep.version, sweep.apps) == (3, [{"app": "helpdesk", "required": True}])
+    versions = text(client, "/w/ada/routines/sweep/versions/")
+    assert "find_ticket of Helpdesk (required)" in versions
+
+
+@pytest.mark.parametrize(
+    ("sent", "says"),
+    [
+        ({"apps": ["helpdesk:may"]}, "No tool of Helpdesk is chosen. Choose one, or leave"),
+        (
+            {"apps": ["helpdesk:may"], "app_tools": ["helpdesk/fly"]},
+            "Helpdesk has no tool called fly. Leave it out.",
+        ),
+        (
+            {"apps": ["helpdesk:may"], "app_tools": ["billing/find_ticket"]},
+            "Tools of Billing are ticked. Choose whether it may use them, or untick them.",
+        ),
+        (
+            {
+                "apps": ["helpdesk:may"],
+                "app_limit-helpdesk": "all",
+                "app_tools": ["helpdesk/find_ticket"],
+            },
+            "Tools of Helpdesk are ticked. Choose “Only these”, or untick them.",
+        ),
+    ],
+)
+def test_a_choice_that_says_too_little_is_asked_about_and_kept_as_typed(
+    client: Client, sweep: Routine, sent: dict[str, Any], says: str
+) -> None:
+    refused = client.post(EDIT, SAVE | ONLY | {"name": "Sweep up"} | sent)
+    page = html.unescape(refused.content.decode())
+    assert refused.status_code == 422 and says in page and 'href="#apps"' in page
+    assert 'value="Sweep up"' in page and '<option value="helpdesk:may" selected>' in page
+    assert '<details class="more" open>' in page
+    for ticked in sent.get("app_tools", []):
+        assert f'value="{ticked}" checked' in page
+    limit = (ONLY | sent)["app_limit-helpdesk"]
+    assert f'name="app_limit-helpdesk" value="{limit}" checked' in page
+    sweep.refresh_from_db()
+    assert sweep.version == 1
+
+
+def test_a_chosen_tool_that_is_gone_is_seen_and_kept(client: Client, sweep: Routine) -> None:
+    Routine.objects.update(
+        apps=[
+            {"app": "absent", "required": False, "tools": ["x"]},
+            {"app": "helpdesk", "required": True, "tools": ["find_ticket", "old"]},
+        ]
+    )
+    page = text(client, EDIT)
+    assert "<span>old</span><small>It doesn’t have this one now</small>" in page
+    assert 'value="absent/x" checked' in page
+    said = "absent not connected; Helpdesk, 1 of 2 tools (it no longer has old)"
+    assert said in text(client, "/w/ada/routines/sweep/")
+    Connector.objects.filter(slug="helpdesk").update(tools=[])
+    assert "Helpdesk not offered" in text(client, "/w/ada/routines/sweep/")
