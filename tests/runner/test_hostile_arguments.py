@@ -8,7 +8,7 @@ from accounts.models import Workspace
 from routines_app.models import Run
 from routines_app.rules.status import RunStatus
 from tests.factories import make_routine
-from tests.fakes.model_provider import Answer, FakeProvider, call, finish
+from tests.fakes.model_provider import Answer, FakeProvider, call
 from tests.runner.conftest import connect, fire_once
 
 pytestmark = [pytest.mark.django_db(transaction=True)]
