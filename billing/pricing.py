@@ -82,8 +82,8 @@ class NotAPrice:
 
 
 def set_price(provider: str, price: Price) -> ModelPrice | NotAPrice:
-    """The operator's price of a model, known to the seed or not: it holds from the next request
-    on, and no seeding changes it."""
+    """The operator's price of a model, known to the seed or not: it holds for each run that begins
+    from now on, and no seeding changes it."""
     if provider not in get_args(PricedProvider):
         return NotAPrice(
             f"{provider!r} has no table of prices. Choose one of: "

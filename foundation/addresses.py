@@ -115,7 +115,7 @@ def lies_nearby(found: ResolvedAddress) -> bool:
 
 
 def _parts(url: str, allow_query: bool) -> SplitResult | Refused:
-    whole = Refused("Write the whole address, such as https://models.example.org/v1.")
+    whole = Refused("Write the whole address, with https:// or http:// in front.")
     # other readers of addresses take a backslash for a slash, and drop control characters
     if not url or len(url) > 2000 or any(not "!" <= c <= "~" or c == "\\" for c in url):
         return whole

@@ -94,6 +94,9 @@ def read_answer(response: "ModelResponse") -> Reply | Trouble:
                 parts.append(Called(part.tool_call_id, part.tool_name, arguments))
             case _:
                 pass
+    if parts and not usage.output_tokens:
+        # what it made would cost nothing, however long it was, and no cap would hold
+        return Trouble(NO_COUNT, "Its count of tokens can’t be true.", partial=partial)
     declined = (response.provider_details or {}).get("refusal")
     if isinstance(declined, str) and declined.strip():
         parts.append(Said(storable(declined)))

@@ -48,7 +48,7 @@ def problems(
         wrong("instructions", "Write what it should do.")
     elif len(content.instructions) > MAX_INSTRUCTIONS:
         wrong("instructions", "Shorten the instructions to 100,000 characters.")
-    if "\x00" in content.instructions + content.check_command + content.name:
+    if "\x00" in content.instructions + content.check_command + content.name + content.model:
         wrong("instructions", "Take out the NUL character; text can’t hold it.")
     agents = Agent.objects.filter(workspace=workspace, deleted_at__isnull=True)
     if content.agent_id is not None and not agents.filter(pk=content.agent_id).exists():

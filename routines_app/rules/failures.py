@@ -15,6 +15,9 @@ from routines_app.rules.status import RunStatus
 
 CHANGE = Act("edit_work", "Change what it does")
 
+# Of these the reason is in words of ours, or of the library that reads answers, never the model's.
+_OF_OUR_OWN = ("broke off", "gave an answer that can't be read")
+
 
 def failure(status: RunStatus, facts: RunFacts) -> Sentence:
     """The sentence of a failure. Raises AssertionError for a status that is none."""
@@ -48,7 +51,8 @@ def failure(status: RunStatus, facts: RunFacts) -> Sentence:
             what = facts.variant or "didn’t answer after three tries"
             rest = f"The model {full_stop(what)}"
             if facts.reason and facts.reason not in what:
-                rest = f"{rest} It said: {full_stop(facts.reason)}"
+                ours = what.startswith(_OF_OUR_OWN) or facts.reason.startswith("It ")
+                rest = f"{rest} {'' if ours else 'It said: '}{full_stop(facts.reason)}"
             kept = "What it had read was kept."
             return Sentence("Failed.", rest, kept, Act("run_now", "Run it now"))
         case RunStatus.FAIL_TOOL:

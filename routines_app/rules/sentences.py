@@ -73,7 +73,10 @@ def _open(status: RunStatus, facts: RunFacts) -> Sentence:
         case RunStatus.CHECKING:
             return Sentence("Checking", "whether there is anything to do.", facts.command)
         case RunStatus.RUNNING:
-            doing = f"{capital(facts.doing)}." if facts.doing else ""
+            doing = facts.doing
+            if doing.startswith("running "):  # "Running. Running make." says it twice
+                doing = f"at {doing.removeprefix('running ')}"
+            doing = f"{capital(doing)}." if doing else ""
             second = f"{dollars(facts.spent)} so far, {took(int(facts.elapsed))}."
             return Sentence("Running.", doing, second)
         case RunStatus.STOPPING:

@@ -26,7 +26,7 @@ COPIED = 32_000  # bytes of a file of which a copy is taken, and of one that is 
 COPIED_IN_ALL = 512_000  # bytes
 MOST_COPIES = 300  # files
 LOOK_SECONDS = 1.0  # for each of the two looks: Stop must work within two seconds
-_FOR_BYTES = 0.4  # of that time: many names leave the files near the top their copies
+_FOR_BYTES = 0.3  # of that time: many names leave the files near the top their copies
 KEPT = 100  # changes that are kept; the others are counted
 DIFF = 16_000  # characters of one diff
 DIFF_IN_ALL = 128_000
@@ -73,6 +73,7 @@ class RunFolders:
         until = clock.monotonic() + LOOK_SECONDS
         folders = _each_once(own, works_in)
         marks = folder_marks(provider, ref, folders, until - LOOK_SECONDS * _FOR_BYTES)
+        check()
         copies: dict[str, bytes] = {}
         room = COPIED_IN_ALL
         sizes = [(_depth(path, folders), size, path) for path, (size, _) in marks.files.items()]

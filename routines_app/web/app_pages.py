@@ -97,8 +97,10 @@ def app_test(request: WorkspaceRequest, workspace_slug: str, key: str) -> HttpRe
         asked = min(int(look[:6]) + 1, LOOKS + 1)
     if not request.htmx:
         return redirect(f"../../?asked={app.key}")
-    context = {"row": row_of(app, asked), "may_change": True}
-    return render(request, "partials/app_row.html", context)
+    rows = [row_of(each) for each in present_apps(request.workspace)]
+    stand = {"hero": _hero(rows), "wrong": _wrong(rows)}
+    context = {"row": row_of(app, asked), "may_change": True, **stand}
+    return render(request, "partials/app_tested.html", context)
 
 
 @in_workspace(Role.VIEWER)

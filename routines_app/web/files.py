@@ -65,8 +65,9 @@ def file(
 ) -> HttpResponseBase:
     """A folder's names or a file's text; a post changes something there (`do` says what)."""
     machine = get_object_or_404(machines_of(request.workspace), slug=machine_slug)
-    if "\0" in path:
-        raise Http404("no file's name holds NUL")
+    # Whose a file is goes by its path's parts, so one place is written in one way alone.
+    if "\0" in path or (path and {"", ".", ".."} & set(path.rstrip("/").split("/"))):
+        raise Http404("no file's path is written so")
     if MachineState(machine.state).cold:
         return _cold(request, machine)
     page = FilePage(request, machine, path.rstrip("/"))

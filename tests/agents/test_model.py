@@ -4,9 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
+from pydantic_ai.messages import ModelResponse, TextPart
+from pydantic_ai.usage import RequestUsage
 
+from routines_app.agents.answer import Reply, read_answer
 from routines_app.agents.model import ModelRuntime
 from routines_app.agents.prompt import SYSTEM
+from routines_app.agents.trouble import Trouble
 from routines_app.agents.turn import (
     CommandResult,
     ComputerFailed,
@@ -313,3 +317,12 @@ def test_a_failing_machine_ends_the_turn(tmp_path: Path) -> None:
         assert (outcome.code, outcome.facts["variant"]) == ("fail_machine", variant)
         assert outcome.facts["doing"] in ("running make", "reading a.md")
         assert len(steps.steps) == 1
+
+
+def test_an_answer_that_is_said_to_have_cost_nothing_is_not_believed() -> None:
+    usage = RequestUsage(input_tokens=10, output_tokens=0)
+    said = ModelResponse([TextPart("x" * 1_000)], usage=usage, finish_reason="stop")
+    found = read_answer(said)
+    assert isinstance(found, Trouble) and found.reason == "Its count of tokens can’t be true."
+    silent = ModelResponse([], usage=usage, finish_reason="stop")
+    assert isinstance(read_answer(silent), Reply)

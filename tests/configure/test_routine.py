@@ -8,6 +8,7 @@ import pytest
 from accounts.models import User, Workspace
 from billing.models import Account
 from foundation import database_clock
+from routines_app.configure.content import AppUse
 from routines_app.configure.routine import (
     ChangedMeanwhile,
     Configured,
@@ -243,3 +244,24 @@ def test_off_and_on_again_makes_nothing_up(workspace: Workspace, person: User) -
     assert isinstance(on, Routine)
     assert on.enabled and on.off_reason == ""
     assert on.next_fire_at and on.next_fire_at > database_clock.now()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"name": "a\0b"},
+        {"instructions": "a\0b"},
+        {"check_command": "a\0b"},
+        {"folder": "~/a\0b"},
+        {"model": "openai/a\0b", "agent_id": None},
+        {"apps": (AppUse("a\0b", False),)},
+        {"schedule": Schedule(ScheduleKind.DAILY, {"times": ["8:00"]}, "Europe/\0London")},
+        {"schedule": Schedule(ScheduleKind.DAILY, {"times": ["8:00\0"]}, "Europe/London")},
+    ],
+)
+def test_what_the_database_can_t_hold_is_refused_in_words(
+    workspace: Workspace, person: User, fields: dict[str, object]
+) -> None:
+    answer = create_routine(workspace, person, content(workspace, **fields), turn_on=True)
+    assert isinstance(answer, Refused)
+    assert all(error.sentence for error in answer.errors)

@@ -28,6 +28,32 @@ def test_a_capped_run_says_how_far_it_got() -> None:
     )
 
 
+def test_a_run_that_goes_on_says_once_that_it_runs() -> None:
+    said = [
+        sentence_of("running", RunFacts(doing=doing)).text
+        for doing in ("running make test", "reading notes.md", "")
+    ]
+    assert said == ["Running. At make test.", "Running. Reading notes.md.", "Running."]
+
+
+def test_a_model_is_quoted_only_with_its_own_words() -> None:
+    said = [
+        sentence_of("fail_model", RunFacts(variant=variant, reason=reason)).rest
+        for variant, reason in (
+            ("said no", "Incorrect API key provided."),
+            ("broke off in the middle of its answer", "The stream ended without a reason"),
+            ("gave an answer that can't be read", "Expecting value: line 1"),
+            ("didn't answer after one try", "It was silent for too long."),
+        )
+    ]
+    assert said == [
+        "The model said no. It said: Incorrect API key provided.",
+        "The model broke off in the middle of its answer. The stream ended without a reason.",
+        "The model gave an answer that can't be read. Expecting value: line 1.",
+        "The model didn't answer after one try. It was silent for too long.",
+    ]
+
+
 def test_done_is_never_alone() -> None:
     assert sentence_of("done_changed", RunFacts(files_changed=2)).text == (
         "Done. It left no summary. Changed 2 files."

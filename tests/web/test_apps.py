@@ -1,6 +1,7 @@
 """The page of apps, and the apps on a routine's form."""
 
 import html
+import re
 from typing import Any
 
 import pytest
@@ -79,6 +80,8 @@ def test_what_is_wrong_is_said_and_what_was_typed_stays_but_for_the_secret(
     assert answer.status_code == 422
     assert "no server on the internet" in page and "Give it a name with a letter" in page
     assert "http://169.254.169.254/mcp" in page and "sk-canary" not in page
+    assert "Write it again: it isn’t kept until all is right." in page
+    assert "Write it again" not in text(client)
     assert not Connector.objects.exists()
 
 
@@ -94,6 +97,7 @@ def test_a_test_waits_for_its_answer_and_shows_it(
     Connector.objects.update(checked_at=clock.now())
     done = client.get(f"{there}?look=3", headers={"HX-Request": "true"}).content.decode()
     assert "Tested" in done and "2 tools: 1 reads, 1 changes things." in done
+    assert re.search('<h1 id="apps-stand" hx-swap-oob="true">One is connected', done)
 
 
 def test_without_a_broker_it_is_said_at_once(

@@ -455,6 +455,10 @@ def test_a_member_writes_everywhere_but_in_the_folder_of_another_s_routine(
     assert ">Save<" not in client.get(at("routines/theirs/state.md")).content.decode()
     for path in ("routines/theirs", "routines"):
         assert client.post(at(path), {"do": "delete"}).status_code == 403
+    # the same place, written otherwise
+    for path in ("routines//theirs", "routines/./theirs", "a/../routines/theirs", "./routines"):
+        for sent in (form, {"do": "delete"}):
+            assert client.post(at(f"{path}/state.md"), sent).status_code == 404
     assert disk[0].read_file(disk[1], "routines/theirs/state.md") == b"old\n"
     for path in ("routines/own/state.md", "notes.md"):
         assert client.post(at(path), form).status_code == 302

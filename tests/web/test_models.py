@@ -122,7 +122,7 @@ def test_what_is_wrong_with_a_connection_is_said_and_nothing_is_kept(
     page = answer.content.decode()
     assert answer.status_code == 422
     assert words in page
-    assert SECRET not in page
+    assert SECRET not in page and "Paste it again: it isn’t kept until all is right." in page
     assert not ModelKey.objects.exists()
 
 

@@ -16,8 +16,8 @@ class Command(BaseCommand):
     """`set_price openai gpt-6-luna 0.25 2 --cache-read 0.025`."""
 
     help = (
-        "Set a model's price, in dollars per million tokens. It holds from the next request on, "
-        "and seeding leaves it alone."
+        "Set a model's price, in dollars per million tokens. It holds for each run that begins "
+        "from now on, and seeding leaves it alone."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
