@@ -15,8 +15,9 @@ from routines_app.rules.status import RunStatus
 
 CHANGE = Act("edit_work", "Change what it does")
 
-# Of these the reason is in words of ours, or of the library that reads answers, never the model's.
+# Then the reason is in words of ours, or of the library that asks and reads, never the model's.
 _OF_OUR_OWN = ("broke off", "gave an answer that can't be read")
+_OUR_WORDS = ("It ", "Connection error", "Request timed out")
 
 
 def failure(status: RunStatus, facts: RunFacts) -> Sentence:
@@ -51,7 +52,7 @@ def failure(status: RunStatus, facts: RunFacts) -> Sentence:
             what = facts.variant or "didn’t answer after three tries"
             rest = f"The model {full_stop(what)}"
             if facts.reason and facts.reason not in what:
-                ours = what.startswith(_OF_OUR_OWN) or facts.reason.startswith("It ")
+                ours = what.startswith(_OF_OUR_OWN) or facts.reason.startswith(_OUR_WORDS)
                 rest = f"{rest} {'' if ours else 'It said: '}{full_stop(facts.reason)}"
             kept = "What it had read was kept."
             return Sentence("Failed.", rest, kept, Act("run_now", "Run it now"))

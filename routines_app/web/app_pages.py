@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.models import Role
 from routines_app.configure.app_sign_in import end_sign_in
@@ -72,9 +72,11 @@ def _wrong(rows: list[AppRow]) -> str:
 
 
 @in_workspace(Role.ADMIN)
-@require_POST
+@require_http_methods(["GET", "POST"])
 def app_add(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
-    """Keep an app, and have it asked for its tools."""
+    """Keep an app, and have it asked for its tools; a GET is somebody who reloads."""
+    if request.method == "GET":
+        return redirect("apps", workspace_slug)
     form = request.POST
     new = NewApp(form.get("name", ""), form.get("address", ""), form.get("headers", ""))
     added = add_app(request.workspace, request.user, new)

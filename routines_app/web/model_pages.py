@@ -8,7 +8,7 @@ import structlog
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 from kombu.exceptions import OperationalError
 
 from accounts.models import Role
@@ -204,9 +204,11 @@ def model_words(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
 
 
 @in_workspace(Role.ADMIN)
-@require_POST
+@require_http_methods(["GET", "POST"])
 def model_add(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
-    """Keep a key."""
+    """Keep a key; a GET is somebody who reloads."""
+    if request.method == "GET":
+        return redirect("models", workspace_slug)
     form = request.POST
     new = NewKey(
         provider=form.get("provider", ""),
@@ -249,10 +251,12 @@ def model_test(request: WorkspaceRequest, workspace_slug: str, key: str) -> Http
 
 
 @in_workspace(Role.ADMIN)
-@require_POST
+@require_http_methods(["GET", "POST"])
 def model_price(request: WorkspaceRequest, workspace_slug: str, key: str) -> HttpResponse:
-    """Give a key's model a price."""
+    """Give a key's model a price; a GET is somebody who reloads."""
     row = _key(request, key)
+    if request.method == "GET":
+        return redirect("models", workspace_slug)
     problems = set_price(
         row, request.POST.get("input_price", ""), request.POST.get("output_price", "")
     )

@@ -174,4 +174,8 @@ def _model(run: Run, snapshot: dict[str, object]) -> str:
     if not run.requests:
         return str(name)
     read, written = run.input_tokens, run.output_tokens  # what came from a cache was read too
+    if run.spent and not read and not written:
+        what = f"{run.requests:,} requests" if run.requests > 1 else "a request"
+        most = f"{dollars(run.spent)} at most, for {what} without an answer"
+        return f"{name}, {most}: nobody said what was charged"
     return f"{name}, {dollars(run.spent)} for {read:,} tokens read, {written:,} written"

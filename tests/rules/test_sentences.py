@@ -44,6 +44,8 @@ def test_a_model_is_quoted_only_with_its_own_words() -> None:
             ("broke off in the middle of its answer", "The stream ended without a reason"),
             ("gave an answer that can't be read", "Expecting value: line 1"),
             ("didn't answer after one try", "It was silent for too long."),
+            ("", "Connection error."),
+            ("", "Rate limit reached."),
         )
     ]
     assert said == [
@@ -51,6 +53,8 @@ def test_a_model_is_quoted_only_with_its_own_words() -> None:
         "The model broke off in the middle of its answer. The stream ended without a reason.",
         "The model gave an answer that can't be read. Expecting value: line 1.",
         "The model didn't answer after one try. It was silent for too long.",
+        "The model didn’t answer after three tries. Connection error.",
+        "The model didn’t answer after three tries. It said: Rate limit reached.",
     ]
 
 

@@ -82,6 +82,7 @@ def test_what_is_wrong_is_said_and_what_was_typed_stays_but_for_the_secret(
     assert "http://169.254.169.254/mcp" in page and "sk-canary" not in page
     assert "Write it again: it isn’t kept until all is right." in page
     assert "Write it again" not in text(client)
+    assert client.get(f"{PAGE}add/").headers["Location"] == PAGE
     assert not Connector.objects.exists()
 
 

@@ -124,6 +124,7 @@ def test_what_is_wrong_with_a_connection_is_said_and_nothing_is_kept(
     assert words in page
     assert SECRET not in page and "Paste it again: it isn’t kept until all is right." in page
     assert not ModelKey.objects.exists()
+    assert client.get(f"{PAGE}add/").headers["Location"] == PAGE
 
 
 def test_a_second_connection_to_one_provider_is_refused(
@@ -144,6 +145,7 @@ def test_a_model_without_a_price_can_be_used_once_it_has_one(
     assert key.base_url == "http://127.0.0.1:11434/v1"
     assert "llama-home has no price." in client.get(PAGE).content.decode()
     assert usable_models(workspace) == []
+    assert client.get(f"{PAGE}{key.key}/price/").headers["Location"] == PAGE
     wrong = client.post(f"{PAGE}{key.key}/price/", {"input_price": "x", "output_price": "1"})
     assert wrong.status_code == 422
     assert client.post(f"{PAGE}{key.key}/price/", {}).status_code == 422

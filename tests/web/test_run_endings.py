@@ -406,3 +406,16 @@ def test_a_page_asks_few_questions_however_much_came_before(
             page_of(browser_of_owner, run)
         counts.append(len(asked))
     assert counts[0] == counts[1] < 15
+
+
+def test_what_was_counted_without_an_answer_is_said_to_be_the_most(
+    browser_of_owner: Client, routine: Routine
+) -> None:
+    kept = {"snapshot": {"model": "openai/gpt"}, "spent": 440_000, "input_tokens": 0}
+    for requests, words in ((3, "3 requests"), (1, "a request")):
+        run = make_run(routine, RunStatus.FAIL_MODEL, requests=requests, output_tokens=0, **kept)
+        said = plain(page_of(browser_of_owner, run))
+        most = f"openai/gpt, $0.44 at most, for {words} without an answer: nobody said what was"
+        assert most in said and "tokens read" not in said
+    refused = make_run(routine, RunStatus.FAIL_MODEL, requests=1, **kept | {"spent": 0})
+    assert "$0.00 for 0 tokens read" in plain(page_of(browser_of_owner, refused))
