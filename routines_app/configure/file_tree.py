@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 
 from machines.access import provider_for
 from machines.models import Machine
 from machines.providers.base import NotFound, PathEscape, Provider, Ref, Unsupported
-from routines_app.configure.files import Name, names_beneath, relative
+from routines_app.configure.files import MOST_NAMES, Name, full_path, names_beneath, relative
 
 MOST_IN_TREE = 60  # names of one folder; the folder's own page lists the rest
 MOST_COUNTED = 20  # folders beside each other whose names are counted
@@ -60,6 +61,13 @@ def _branch(provider: Provider, ref: Ref, name: Name, way: str, counts: bool) ->
     try:
         if _leads(name, way):
             return Branch(name, beneath=_level(provider, ref, name.path, way))
-        return Branch(name, holds=len(names_beneath(provider, ref, name.path)) if counts else None)
+        return Branch(name, holds=_count(provider, ref, name.path) if counts else None)
     except (NotFound, PathEscape, Unsupported):
         return Branch(name)
+
+
+def _count(provider: Provider, ref: Ref, folder: str) -> int | None:
+    """How many names a folder has; None for so many that counting them would hold up the page."""
+    entries = islice(provider.list_files(ref, full_path(folder)), MOST_NAMES + 1)
+    count = sum(1 for _ in entries)
+    return count if count <= MOST_NAMES else None

@@ -2,7 +2,7 @@
 
 import hashlib
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 
 import pytest
@@ -15,7 +15,7 @@ from accounts.models import Role, Workspace
 from foundation import clock
 from machines.access import provider_for
 from machines.models import Machine
-from machines.providers.base import Provider, QuotaExceeded, Ref
+from machines.providers.base import FileEntry, Provider, QuotaExceeded, Ref
 from routines_app.configure.file_tree import MOST_IN_TREE
 from routines_app.models import HandChange
 from routines_app.rules.status import RunStatus
@@ -375,6 +375,29 @@ def test_a_tree_of_many_names_and_many_folders_stays_small(
     assert "four more names" in page
     deep = client.get(at("/".join("d" * 40) + "/end.md")).text
     assert deep.count("<ul>") < 20 and ">end.md</span>" in deep
+
+
+def test_names_without_end_are_not_counted(
+    client: Client, at: Callable[[str], str], disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page that counted each of a million names would hold up all others."""
+    provider, ref = disk
+    seen: list[int] = []
+
+    def list_files(ref: Ref, path: str) -> Iterator[FileEntry]:
+        if path != "~/endless":
+            yield from listed(ref, path)
+            return
+        for number in range(100_000):
+            seen.append(number)
+            yield FileEntry(f"{path}/{number}", "file", 0, 0.0)
+
+    provider.write_file(ref, "endless/x", b"")
+    provider.write_file(ref, "few/x", b"")
+    listed = provider.list_files
+    monkeypatch.setattr(provider, "list_files", list_files)
+    page = client.get(at("few")).text
+    assert "endless/</span></a>" in page and len(seen) <= 1_001
 
 
 def test_another_machine_is_chosen_by_its_name(
