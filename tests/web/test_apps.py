@@ -123,6 +123,7 @@ def test_what_asks_to_be_signed_in_again_names_the_routines_that_wait(
     make_routine(workspace, name="Sweep", apps=[{"app": "helpdesk", "required": True}])
     page = text(client)
     assert "One is connected. <em>One asks to be signed in again.</em>" in page
+    assert "<h2>Connected</h2>" not in page  # not all beneath it are
     assert "It refused the sign-in. Sweep needs it; until then its runs don’t start" in page
 
 
