@@ -1,5 +1,6 @@
 """The roster and an agent's page: what it says, and who may change what there."""
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 from html import unescape
@@ -293,8 +294,39 @@ def test_its_routines_form_says_which_tools_it_may_not_use(
     allow(writer, (AllowedApp("helpdesk", ("find_ticket",)),))
     page = unescape(browser_of_owner.get(edit).content.decode())
     assert "Writer may use 1 of its 2 tools." in page
-    assert "<small>Writer may not use it. Changes things. Close a ticket.</small>" in page
-    assert "<small>Reads. Find a ticket.</small>" in page
+    assert ">Writer may not use it. Changes things. Close a ticket.</small>" in page
+    assert ">Reads. Find a ticket.</small>" in page
+
+
+def test_choosing_another_agent_says_at_once_which_apps_it_may_not_use(
+    browser_of_owner: Client, harbour: Workspace
+) -> None:
+    make_app(harbour)
+    make_app(harbour, "Billing")
+    writer = harbour.agents.get(slug="writer")
+    allow(writer, (AllowedApp("helpdesk", ("find_ticket",)),))
+    page = unescape(browser_of_owner.get("/w/harbour/routines/new/").content.decode())
+    ids = set(re.findall(r' id="([^"]+)"', page))
+
+    def hints(agent: Agent) -> dict[str, str]:
+        sent = {"part": "sentence", "agent": agent.pk, "apps_shown": "yes", "apps": "billing:must"}
+        answer = browser_of_owner.post("/w/harbour/routines/schedule/preview", sent)
+        said = unescape(answer.content.decode())
+        assert "<select" in said and 'name="apps"' not in said and 'name="app_tools"' not in said
+        parts = r' id="((?:app|does-h|does-b)[^"]+)" hx-swap-oob="true"( hidden)?>([^<]*)</'
+        found = re.findall(parts, said)
+        assert {each for each, _, _ in found} <= ids
+        return {each: "" if hidden else text for each, hidden, text in found}
+
+    limited = hints(writer)
+    assert limited["app-helpdesk-h"] == "Writer may use 1 of its 2 tools."
+    assert limited["app-billing-h"] == "Writer may not use it."
+    assert limited["does-helpdesk/close_ticket"].startswith("Writer may not use it. ")
+    assert limited["apps-script"] == ""
+    free = hints(harbour.agents.get(slug="assistant"))
+    assert free["app-helpdesk-h"] == free["app-billing-h"] == free["apps-script"] == ""
+    assert free["does-helpdesk/close_ticket"] == "Changes things. Close a ticket."
+    assert hints(harbour.agents.get(slug="script"))["apps-script"] == "A script calls no apps."
 
 
 def test_saving_warns_of_routines_that_it_would_stop(

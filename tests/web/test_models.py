@@ -202,7 +202,8 @@ def test_a_test_without_a_broker_says_that_nobody_answers(
 
 
 def word_models(workspace: Workspace) -> list[UsableModel]:
-    return [m for m in (each.model for each in meanings_of(workspace)) if isinstance(m, UsableModel)]
+    models = [each.model for each in meanings_of(workspace)]
+    return [model for model in models if isinstance(model, UsableModel)]
 
 
 def test_a_key_is_replaced_by_another_and_all_else_stays(
