@@ -13,6 +13,8 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 from accounts.models import Role, Workspace
 from foundation import clock
 from routines_app.agents.turn import StepKind
+from routines_app.configure.apps import apps_for, offered_json
+from routines_app.configure.connectors import remove_app
 from routines_app.models import Connector, Routine
 from routines_app.rules.status import RunStatus
 from tests.factories import (
@@ -314,6 +316,18 @@ def test_a_chosen_tool_that_is_gone_is_seen_and_kept(client: Client, sweep: Rout
     assert said in text(client, "/w/ada/routines/sweep/")
     Connector.objects.filter(slug="helpdesk").update(tools=[])
     assert "Helpdesk not offered" in text(client, "/w/ada/routines/sweep/")
+
+
+def test_a_disconnected_app_keeps_its_last_name(client: Client, sweep: Routine) -> None:
+    for name in ("HELPDESK", "Help.desk"):  # of one slug; the last to be removed counts
+        remove_app(Connector.objects.get(slug="helpdesk", removed_at=None))
+        make_app(sweep.workspace, name, slug="helpdesk")
+    remove_app(Connector.objects.get(slug="helpdesk", removed_at=None))
+    page = text(client, EDIT)
+    assert '<label for="app-helpdesk">Help.desk</label>' in page
+    assert "It isn’t connected." in page and '<option value="helpdesk:may" selected>' in page
+    assert "<dd>Help.desk not connected</dd>" in text(client, "/w/ada/routines/sweep/")
+    assert offered_json(sweep, apps_for(sweep), None)[0]["name"] == "Help.desk"
 
 
 def test_a_run_without_its_chosen_tools_leads_to_choosing_others(
