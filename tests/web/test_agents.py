@@ -12,7 +12,7 @@ from accounts.models import Role, Workspace
 from foundation import clock
 from routines_app.configure.agents import AgentSaved, configure_agent, content_of_agent
 from routines_app.configure.connectors import remove_app
-from routines_app.models import Agent, ModelKey, ModelWord, Routine, Run
+from routines_app.models import Agent, Connector, ModelKey, ModelWord, Routine, Run
 from routines_app.rules.allowed import Allowed, AllowedApp
 from routines_app.rules.status import RunStatus
 from tests.factories import NOON, make_app, make_member, make_routine, make_run, owner_of
@@ -269,10 +269,20 @@ def test_a_removed_app_is_dropped_where_it_is_seen(
     allow(writer, (AllowedApp("helpdesk", ("close_ticket", "find_ticket")),))
     page = unescape(browser_of_owner.get(HERE + "writer/").content.decode())
     assert "It doesn’t have this one now" not in page
-    app.tools = app.tools[:1]
-    app.save()
+    tools = app.tools
+    Connector.objects.update(tools=tools[:1])
     page = unescape(browser_of_owner.get(HERE + "writer/").content.decode())
     assert "It doesn’t have this one now" in page
+    changes, reads = tools[0] | {"name": "open"}, tools[1] | {"name": "look"}
+    for there, said in (
+        (tools[:1], "changes things, close_ticket (it no longer has find_ticket)"),
+        ([*tools, reads], "changes things, 2 of 3 tools"),
+        ([changes, reads], "changes things, none of 2 tools (it no longer has close_ticket or"),
+        ([], "no tool is known (it no longer has close_ticket or find_ticket)"),
+    ):
+        Connector.objects.update(tools=there)
+        page = unescape(browser_of_owner.get(HERE + "writer/").content.decode())
+        assert f"<summary>Helpdesk: {said}" in page
     remove_app(app)
     page = unescape(browser_of_owner.get(HERE + "writer/").content.decode())
     assert "Helpdesk isn’t connected any more. Saving leaves it out." in page
