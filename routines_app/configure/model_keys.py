@@ -73,8 +73,7 @@ def add_key(workspace: Workspace, person: User, new: NewKey) -> ModelKey | Probl
 def replace_key(key: ModelKey, secret: str) -> Problems:
     """Put another key in the place of a connection's own; what stands against it, {} when it is
     kept. What was said of the old one by its test is forgotten."""
-    wrong = _secret_problem(key.provider, secret)
-    if wrong:
+    if wrong := _secret_problem(secret, needed=True):
         return {"secret": wrong}
     _seal(key, secret)
     key.tested_at, key.test_ok, key.test_answer = None, None, ""
@@ -88,9 +87,9 @@ def _seal(key: ModelKey, text: str) -> None:
     key.last_four = secret[-4:] if len(secret) >= 12 else ""
 
 
-def _secret_problem(provider: str, text: str) -> str:
+def _secret_problem(text: str, *, needed: bool) -> str:
     secret = text.strip()
-    if not secret and provider != COMPATIBLE:
+    if needed and not secret:
         return "Paste the key that the provider gave you."
     if not secret.isascii() or not secret.isprintable():
         return "The key holds a character that no key has. Paste it again."
@@ -113,7 +112,7 @@ def _problems(new: NewKey) -> Problems:
             found["base_url"] = address.sentence
         elif len(new.base_url.strip()) > 300:
             found["base_url"] = "Write an address of 300 characters or fewer."
-    if wrong := _secret_problem(new.provider, new.secret):
+    if wrong := _secret_problem(new.secret, needed=new.provider != COMPATIBLE):
         found["secret"] = wrong
     return found | price_problems(new.input_price, new.output_price)
 

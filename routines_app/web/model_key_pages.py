@@ -9,7 +9,6 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.models import Role
 from routines_app.configure.model_keys import (
-    COMPATIBLE,
     PROVIDERS,
     Problems,
     replace_key,
@@ -34,7 +33,6 @@ def model_key(request: WorkspaceRequest, workspace_slug: str, key: str) -> HttpR
     context = {
         "key": row,
         "name": PROVIDERS.get(row.provider, row.provider),
-        "optional": row.provider == COMPATIBLE,
         "problems": problems,
     }
     return render(request, "pages/model_key.html", context, status=422 if problems else 200)

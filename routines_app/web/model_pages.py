@@ -166,8 +166,10 @@ def _headline(ways: list[Way]) -> str:
     if not usable:
         return "No model can be used yet."
     answers = [way.key.test_ok if way.key else None for way in usable]
-    if None not in answers and any(answers):
+    if None not in answers:
         good = answers.count(True)
+        if not good:
+            return "None is answering."
         return f"{count_words(good).capitalize()} {'is' if good == 1 else 'are'} answering."
     number = count_words(len(usable)).capitalize()
     return f"{number} way{'' if len(usable) == 1 else 's'} to a model."
