@@ -269,6 +269,7 @@ def test_a_connection_without_a_price_is_no_way_to_a_model(
 ) -> None:
     client.post(f"{PAGE}add/", OWN)
     page = client.get(PAGE).content.decode()
+    assert ">Give it a key</a>" in page and "Replace the key" not in page
     assert "<h1>No model can be used yet. <em>One has no price.</em></h1>" in page
     client.post(f"{PAGE}add/", ANTHROPIC)
     page = client.get(PAGE).content.decode()
