@@ -6,6 +6,7 @@ All of it comes before Django's settings are read, since they need the folder an
 import errno
 import fcntl
 import os
+import re
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,8 @@ from foundation import env, postgres
 from foundation.postgres import PostgresUnusable, Server
 
 DATABASE = "routines"
+_RUNNING = "running"  # in the folder: who has claimed it, and where that one is to be opened
+_CLAIMED = re.compile(r"(http://localhost:\d+) \(process (\d+)\)")
 
 
 class CannotStart(Exception):
@@ -113,7 +116,7 @@ def claim_folder(var: Path, address: str) -> int:
             var.mkdir(parents=True)
             # Started by root, PostgreSQL runs as another user, who has to pass through.
             var.chmod(0o711 if os.geteuid() == 0 else 0o700)
-        file = os.open(var / "running", os.O_RDWR | os.O_CREAT, 0o600)
+        file = os.open(var / _RUNNING, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise CannotStart(
             f"The folder {var} can't be written ({error.strerror}). Make it yours, "
@@ -131,6 +134,25 @@ def claim_folder(var: Path, address: str) -> int:
     os.ftruncate(file, 0)
     os.pwrite(file, f"{address} (process {os.getpid()})".encode(), 0)
     return file
+
+
+def running_address(var: Path) -> str | None:
+    """Where the Routines that runs on `var` is to be opened; None when none runs."""
+    try:
+        claimed = _CLAIMED.fullmatch((var / _RUNNING).read_text(errors="replace"))
+    except OSError:
+        return None
+    return claimed[1] if claimed and _is_alive(int(claimed[2])) else None
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except PermissionError:
+        return True  # another person's
+    except (ProcessLookupError, OverflowError):
+        return False
+    return True
 
 
 def listen(port: int) -> list[socket.socket]:

@@ -150,12 +150,16 @@ def offered_json(
     `apps` are those of the routine that are there.
     """
     there = {app.slug: app for app in apps}
+    uses = apps_of(routine.apps)
+    away = [use for use in uses if use.app not in there]
+    known = rows_of(routine.workspace, away) if away else {}
     found: list[dict[str, object]] = []
-    for use in apps_of(routine.apps):
+    for use in uses:
         app = there.get(use.app)
         names = [tool.name for tool in app.tools] if app else []
         offered = tools_within(allowed, use.app, chosen_of(use.tools, names))
-        name = app.name if app else use.app
+        row = app or known.get(use.app)
+        name = row.name if row else use.app
         found.append({"name": name, "tools": len(offered), "of": len(names), "there": bool(app)})
         if app is not None and (gone := gone_of(use.tools, names)):
             found[-1]["gone"] = list(gone)
@@ -199,13 +203,14 @@ def _app(given: GivenApp) -> App:
 
 
 def rows_of(workspace: Workspace, uses: Iterable[AppUse]) -> dict[str, Connector]:
-    """Each app by its slug; one that was removed stands there until another takes its place."""
+    """Each app by its slug; the one removed last stands there until another takes its place."""
     rows = Connector.objects.filter(
         workspace=workspace, slug__in=[use.app for use in uses if "\0" not in use.app]
     ).select_related("workspace", "sign_in")
     found: dict[str, Connector] = {}
     for row in rows.order_by("pk"):
-        if row.removed_at is None or row.slug not in found:
+        before = found.get(row.slug)
+        if before is None or before.removed_at is not None or row.removed_at is None:
             found[row.slug] = row
     return found
 

@@ -1,4 +1,4 @@
-"""A workspace's own ways to models: adding one, pricing it, removing it."""
+"""A workspace's own ways to models: adding one, another key for it, pricing it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,6 @@ def add_key(workspace: Workspace, person: User, new: NewKey) -> ModelKey | Probl
     if found:
         return found
     own = new.provider == COMPATIBLE
-    secret = new.secret.strip()
     key = ModelKey(
         workspace=workspace,
         provider=new.provider,
@@ -57,10 +56,9 @@ def add_key(workspace: Workspace, person: User, new: NewKey) -> ModelKey | Probl
         model=new.model.strip(),
         own_input=input_price,
         own_output=output_price,
-        sealed=encrypt(settings.ENCRYPTION_KEY, str(workspace.key), secret) if secret else b"",
-        last_four=secret[-4:] if len(secret) >= 12 else "",
         added_by=person,
     )
+    _seal(key, new.secret)
     try:
         with transaction.atomic():
             key.save()
@@ -68,8 +66,35 @@ def add_key(workspace: Workspace, person: User, new: NewKey) -> ModelKey | Probl
         if "one_key_a_provider" not in str(error):
             raise
         field = "base_url" if own else "provider"
-        return {field: "There is a connection to it already. Remove that one first."}
+        return {field: "There is a connection to it already. Replace its key, or remove it first."}
     return key
+
+
+def replace_key(key: ModelKey, secret: str) -> Problems:
+    """Put another key in the place of a connection's own; what stands against it, {} when it is
+    kept. What was said of the old one by its test is forgotten."""
+    wrong = _secret_problem(key.provider, secret)
+    if wrong:
+        return {"secret": wrong}
+    _seal(key, secret)
+    key.tested_at, key.test_ok, key.test_answer = None, None, ""
+    key.save(update_fields=["sealed", "last_four", "tested_at", "test_ok", "test_answer"])
+    return {}
+
+
+def _seal(key: ModelKey, text: str) -> None:
+    secret, owner = text.strip(), str(key.workspace.key)
+    key.sealed = encrypt(settings.ENCRYPTION_KEY, owner, secret) if secret else b""
+    key.last_four = secret[-4:] if len(secret) >= 12 else ""
+
+
+def _secret_problem(provider: str, text: str) -> str:
+    secret = text.strip()
+    if not secret and provider != COMPATIBLE:
+        return "Paste the key that the provider gave you."
+    if not secret.isascii() or not secret.isprintable():
+        return "The key holds a character that no key has. Paste it again."
+    return ""
 
 
 def _problems(new: NewKey) -> Problems:
@@ -88,8 +113,8 @@ def _problems(new: NewKey) -> Problems:
             found["base_url"] = address.sentence
         elif len(new.base_url.strip()) > 300:
             found["base_url"] = "Write an address of 300 characters or fewer."
-    elif not new.secret.strip():
-        found["secret"] = "Paste the key that the provider gave you."
+    if wrong := _secret_problem(new.provider, new.secret):
+        found["secret"] = wrong
     return found | price_problems(new.input_price, new.output_price)
 
 

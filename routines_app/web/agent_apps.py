@@ -10,6 +10,8 @@ from routines_app.configure.agent_apps import app_names
 from routines_app.configure.agents import AgentContent
 from routines_app.configure.connectors import present_apps
 from routines_app.models import Connector
+from routines_app.rules.chosen import listed
+from routines_app.rules.terminal import without_escapes
 from routines_app.web.app_tools import AppTool, tools_to_tick
 from routines_app.web.form_apps import app_trouble
 
@@ -53,13 +55,18 @@ def _shown(app: Connector, chosen: Sequence[str]) -> AppShown:
 
 
 def _says(tools: Sequence[AppTool]) -> str:
-    """What its tools do, and how many of them may be used: "Reads, 3 of 9 tools"."""
-    if not tools:
-        return "no tool is known"
-    chosen = [tool for tool in tools if tool.chosen]
-    does = "changes things" if any(tool.changes for tool in chosen or tools) else "reads"
-    if not chosen:
-        return f"{does}, {len(tools)} tool{'' if len(tools) == 1 else 's'}"
-    if len(chosen) == 1:
-        return f"{does}, {chosen[0].name}"
-    return f"{does}, {len(chosen)} of {len(tools)} tools"
+    """What its tools do, how many of them may be used, and what it doesn't have any more: "reads,
+    3 of 9 tools (it no longer has find)"."""
+    there = [tool for tool in tools if tool.changes is not None]
+    chosen = [tool for tool in there if tool.chosen]
+    gone = [without_escapes(tool.name) for tool in tools if tool.changes is None]
+    said = "no tool is known"
+    if there:
+        does = "changes things" if any(tool.changes for tool in chosen or there) else "reads"
+        count = f"{len(there)} tool{'' if len(there) == 1 else 's'}"
+        if len(chosen) == 1:
+            count = chosen[0].name
+        elif chosen or gone:
+            count = f"{len(chosen) or 'none'} of {count}"
+        said = f"{does}, {count}"
+    return f"{said} (it no longer has {listed(gone, 'or')})" if gone else said

@@ -61,19 +61,23 @@ def apps_offered(workspace: Workspace, state: FormState, agent: Agent | None) ->
     """The workspace's apps; and those that are chosen and aren't connected any more."""
     chosen = {slug: how for slug, _, how in (each.partition(":") for each in state.apps)}
     found = [
-        _choice(app.slug, app, chosen.pop(app.slug, ""), state, agent)
-        for app in present_apps(workspace)
+        _choice(app, chosen.pop(app.slug, ""), state, agent) for app in present_apps(workspace)
     ]
-    return found + [_choice(slug, None, how, state, agent) for slug, how in chosen.items()]
+    names = app_names(workspace, chosen) if chosen else {}
+    return found + [
+        _gone_choice(slug, names.get(slug, slug), how, state) for slug, how in chosen.items()
+    ]
 
 
-def _choice(
-    slug: str, app: Connector | None, how: str, state: FormState, agent: Agent | None
-) -> AppChoice:
+def _gone_choice(slug: str, name: str, how: str, state: FormState) -> AppChoice:
+    tools = tools_to_tick(slug, None, ticked_of(slug, state.app_tools), described=True)
+    return AppChoice(slug, name, how, "isn’t connected", "", slug in state.app_limits, tools)
+
+
+def _choice(app: Connector, how: str, state: FormState, agent: Agent | None) -> AppChoice:
+    slug = app.slug
     tools = tools_to_tick(slug, app, ticked_of(slug, state.app_tools), described=True)
     limited = slug in state.app_limits
-    if app is None:
-        return AppChoice(slug, slug, how, "isn’t connected", "", limited, tools)
     allowed = _allowed(agent, app)
     if agent is not None and 0 < len(allowed) < len(names_of(app)):
         tools = tuple(

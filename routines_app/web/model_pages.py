@@ -23,8 +23,6 @@ from routines_app.configure.model_keys import (
     Problems,
     add_key,
     price_of_key,
-    routines_using,
-    set_price,
 )
 from routines_app.configure.model_words import meanings_of, set_words
 from routines_app.configure.models import (
@@ -60,6 +58,11 @@ class Way:
         if self.key is None:
             return f"{self.provider}, the environment"
         return f"{self.provider}, your key {self.key.last_four}".removesuffix(", your key ")
+
+    @property
+    def unpriced(self) -> bool:
+        """A model is named, and no run may use it."""
+        return bool(self.model) and self.price is None
 
     @property
     def testing(self) -> bool:
@@ -138,6 +141,7 @@ def _page(
         },
         "stands": stands,
         "refused": refused,
+        "unpriced": sum(way.unpriced for way in every),
         "priced": [way for way in every if way.price and (way.model, way.by) not in chosen],
         "providers": PROVIDERS,
         "known_models": ModelPrice.objects.order_by("provider", "model").values_list(
@@ -154,15 +158,19 @@ def _page(
 
 
 def _headline(ways: list[Way]) -> str:
-    """Those that answered their last test, or how many there are while one wasn't tested."""
+    """How many that a run may use answered their last test; or how many there are of them, while
+    one of them wasn't tested."""
     if not ways:
         return "No model is connected yet."
-    answers = [way.key.test_ok if way.key else None for way in ways]
+    usable = [way for way in ways if way.model and way.price]
+    if not usable:
+        return "No model can be used yet."
+    answers = [way.key.test_ok if way.key else None for way in usable]
     if None not in answers and any(answers):
         good = answers.count(True)
         return f"{count_words(good).capitalize()} {'is' if good == 1 else 'are'} answering."
-    number = count_words(len(ways)).capitalize()
-    return f"{number} way{'' if len(ways) == 1 else 's'} to a model."
+    number = count_words(len(usable)).capitalize()
+    return f"{number} way{'' if len(usable) == 1 else 's'} to a model."
 
 
 def _by(model: UsableModel | Unusable, ways: list[Way]) -> str:
@@ -225,22 +233,29 @@ def model_add(request: WorkspaceRequest, workspace_slug: str) -> HttpResponse:
     return redirect("models", workspace_slug)
 
 
-def _key(request: WorkspaceRequest, key: str) -> ModelKey:
+def key_of(request: WorkspaceRequest, key: str) -> ModelKey:
+    """The workspace's connection with this key of its own; 404 without one."""
     return get_object_or_404(ModelKey, workspace=request.workspace, key=key)
+
+
+def asked_for_test(key: ModelKey) -> bool:
+    """Have a runner make one small request with it; False when that couldn't be passed on."""
+    try:
+        ask_for_test(key)
+    except OperationalError as error:
+        log.warning("test_not_asked", error=str(error))
+        return False
+    return True
 
 
 @in_workspace(Role.ADMIN)
 @require_http_methods(["GET", "POST"])
 def model_test(request: WorkspaceRequest, workspace_slug: str, key: str) -> HttpResponse:
     """Ask a runner for one small request; a GET looks whether its answer is there."""
-    row = _key(request, key)
+    row = key_of(request, key)
     asked = 1
     if request.method == "POST":
-        try:
-            ask_for_test(row)
-        except OperationalError as error:
-            log.warning("test_not_asked", error=str(error))
-            asked = LOOKS + 1
+        asked = 1 if asked_for_test(row) else LOOKS + 1
         row.refresh_from_db()
     elif (look := request.GET.get("look", "")).isdecimal():
         asked = min(int(look[:6]) + 1, LOOKS + 1)  # Python reads no number of thousands of figures
@@ -248,38 +263,3 @@ def model_test(request: WorkspaceRequest, workspace_slug: str, key: str) -> Http
         return redirect(f"../../?asked={row.key}")
     context = {"way": _way(row, asked), "may_change": True}
     return render(request, "partials/model_way.html", context)
-
-
-@in_workspace(Role.ADMIN)
-@require_http_methods(["GET", "POST"])
-def model_price(request: WorkspaceRequest, workspace_slug: str, key: str) -> HttpResponse:
-    """Give a key's model a price; a GET is somebody who reloads."""
-    row = _key(request, key)
-    if request.method == "GET":
-        return redirect("models", workspace_slug)
-    problems = set_price(
-        row, request.POST.get("input_price", ""), request.POST.get("output_price", "")
-    )
-    if problems:
-        return render(
-            request,
-            "pages/model_price.html",
-            {"key": row, "problems": problems, "typed": request.POST},
-            status=422,
-        )
-    messages.success(request, f"{row.model} has its price.")
-    return redirect("models", workspace_slug)
-
-
-@in_workspace(Role.ADMIN)
-@require_http_methods(["GET", "POST"])
-def model_remove(request: WorkspaceRequest, workspace_slug: str, key: str) -> HttpResponse:
-    """Forget a key; asked first, with the routines that it would stop."""
-    row = _key(request, key)
-    name = PROVIDERS.get(row.provider, row.provider)
-    if request.method == "GET":
-        context = {"key": row, "name": name, "routines": routines_using(row)}
-        return render(request, "pages/model_remove.html", context)
-    row.delete()
-    messages.success(request, f"{name} is removed.")
-    return redirect("models", workspace_slug)

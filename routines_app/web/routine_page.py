@@ -15,6 +15,7 @@ from accounts.models import Role
 from foundation import clock
 from machines.lifecycle import MachineState
 from routines_app.admission.restoring import time_to_restore
+from routines_app.configure.agent_apps import app_names
 from routines_app.configure.apps import GivenApp, given_apps
 from routines_app.configure.content import apps_of
 from routines_app.fires.accounting import SLACK, accounted
@@ -269,12 +270,14 @@ def _apps(routine: Routine) -> str:
     """The apps that it is given, and how many of their tools: "Helpdesk, 2 of 3 tools"."""
     uses = apps_of(routine.apps)
     there = {each.use.app: each for each in given_apps(routine.workspace, uses)}
-    return "; ".join(_given(there.get(use.app), use.app) for use in uses)
+    gone = [use.app for use in uses if use.app not in there]
+    names = app_names(routine.workspace, gone) if gone else {}
+    return "; ".join(_given(there.get(use.app), names.get(use.app, use.app)) for use in uses)
 
 
-def _given(given: GivenApp | None, slug: str) -> str:
+def _given(given: GivenApp | None, name: str) -> str:
     if given is None:
-        return f"{slug} not connected"
+        return f"{name} not connected"
     gone = [without_escapes(name) for name in given.gone]
     return count_said(given.row.name, len(given.tools), len(given.row.tools), gone)
 

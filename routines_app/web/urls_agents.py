@@ -3,7 +3,14 @@
 from django.urls import path
 from django.urls.resolvers import URLPattern
 
-from routines_app.web import agent_page, agents, app_pages, app_sign_in, model_pages
+from routines_app.web import (
+    agent_page,
+    agents,
+    app_pages,
+    app_sign_in,
+    model_key_pages,
+    model_pages,
+)
 
 urlpatterns: list[URLPattern] = [
     path("", agents.roster, name="agents"),
@@ -12,8 +19,9 @@ urlpatterns: list[URLPattern] = [
     path("models/words/", model_pages.model_words, name="model_words"),
     path("models/add/", model_pages.model_add, name="model_add"),
     path("models/<uuid:key>/test/", model_pages.model_test, name="model_test"),
-    path("models/<uuid:key>/price/", model_pages.model_price, name="model_price"),
-    path("models/<uuid:key>/remove/", model_pages.model_remove, name="model_remove"),
+    path("models/<uuid:key>/key/", model_key_pages.model_key, name="model_key"),
+    path("models/<uuid:key>/price/", model_key_pages.model_price, name="model_price"),
+    path("models/<uuid:key>/remove/", model_key_pages.model_remove, name="model_remove"),
     path("apps/", app_pages.apps, name="apps"),
     path("apps/add/", app_pages.app_add, name="app_add"),
     path("apps/<uuid:key>/test/", app_pages.app_test, name="app_test"),

@@ -1,13 +1,16 @@
 """`manage.py seed_demo`: what it leaves alone, what it replaces, how one signs in."""
 
+import os
 import re
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.test import Client
+from django.test import Client, override_settings
 
 from accounts.models import Membership, Role, User, Workspace
+from foundation.embedded import claim_folder
 from routines_app.models import Routine
 from tests.factories import make_person, make_workspace
 
@@ -38,6 +41,19 @@ def test_the_guest_signs_in_with_the_password_that_it_prints(client: Client) -> 
     assert answer.status_code == 200
     assert "What should already be" in answer.content.decode()
     assert not Routine.objects.exists()
+
+
+def test_it_prints_the_address_of_the_routines_that_runs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("SITE_URL", raising=False)
+    claim = claim_folder(tmp_path, "http://localhost:8765")
+    with override_settings(VAR=tmp_path, EMBEDDED=True, SITE_URL="http://localhost:8000"):
+        assert "is there: http://localhost:8765/w/demo-empty/routines/" in seed(empty=True)
+        assert "http://localhost:8765/w/demo-empty/routines/  (--again" in seed(empty=True)
+        monkeypatch.setenv("SITE_URL", "http://localhost:8000")
+        assert "http://localhost:8000/w/demo-empty/routines/" in seed(empty=True)
+    os.close(claim)
 
 
 def test_it_is_replaced_only_when_that_is_asked_for() -> None:

@@ -72,6 +72,10 @@ PAGES: dict[str, list[Shown]] = {
     "agent_version": of("agents/researcher/versions/1/"),
     "agent_delete": of("agents/writer/delete/"),
     "models": of("agents/models/"),
+    "model_key": [
+        *of(f"agents/models/{KEY}/key/"),
+        Shown(f"{HARBOUR}agents/models/{KEY}/key/", posted=(("secret", ""),)),
+    ],
     "model_price": [Shown(f"{HARBOUR}agents/models/{KEY}/price/", posted=(("input_price", "x"),))],
     "model_remove": of(f"agents/models/{KEY}/remove/"),
     "apps": of("agents/apps/"),

@@ -1,5 +1,6 @@
 """The roster and an agent's page: what it says, and who may change what there."""
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 from html import unescape
@@ -11,7 +12,7 @@ from accounts.models import Role, Workspace
 from foundation import clock
 from routines_app.configure.agents import AgentSaved, configure_agent, content_of_agent
 from routines_app.configure.connectors import remove_app
-from routines_app.models import Agent, ModelKey, ModelWord, Routine, Run
+from routines_app.models import Agent, Connector, ModelKey, ModelWord, Routine, Run
 from routines_app.rules.allowed import Allowed, AllowedApp
 from routines_app.rules.status import RunStatus
 from tests.factories import NOON, make_app, make_member, make_routine, make_run, owner_of
@@ -268,10 +269,20 @@ def test_a_removed_app_is_dropped_where_it_is_seen(
     allow(writer, (AllowedApp("helpdesk", ("close_ticket", "find_ticket")),))
     page = unescape(browser_of_owner.get(HERE + "writer/").content.decode())
     assert "It doesn’t have this one now" not in page
-    app.tools = app.tools[:1]
-    app.save()
+    tools = app.tools
+    Connector.objects.update(tools=tools[:1])
     page = unescape(browser_of_owner.get(HERE + "writer/").content.decode())
     assert "It doesn’t have this one now" in page
+    changes, reads = tools[0] | {"name": "open"}, tools[1] | {"name": "look"}
+    for there, said in (
+        (tools[:1], "changes things, close_ticket (it no longer has find_ticket)"),
+        ([*tools, reads], "changes things, 2 of 3 tools"),
+        ([changes, reads], "changes things, none of 2 tools (it no longer has close_ticket or"),
+        ([], "no tool is known (it no longer has close_ticket or find_ticket)"),
+    ):
+        Connector.objects.update(tools=there)
+        page = unescape(browser_of_owner.get(HERE + "writer/").content.decode())
+        assert f"<summary>Helpdesk: {said}" in page
     remove_app(app)
     page = unescape(browser_of_owner.get(HERE + "writer/").content.decode())
     assert "Helpdesk isn’t connected any more. Saving leaves it out." in page
@@ -293,8 +304,39 @@ def test_its_routines_form_says_which_tools_it_may_not_use(
     allow(writer, (AllowedApp("helpdesk", ("find_ticket",)),))
     page = unescape(browser_of_owner.get(edit).content.decode())
     assert "Writer may use 1 of its 2 tools." in page
-    assert "<small>Writer may not use it. Changes things. Close a ticket.</small>" in page
-    assert "<small>Reads. Find a ticket.</small>" in page
+    assert ">Writer may not use it. Changes things. Close a ticket.</small>" in page
+    assert ">Reads. Find a ticket.</small>" in page
+
+
+def test_choosing_another_agent_says_at_once_which_apps_it_may_not_use(
+    browser_of_owner: Client, harbour: Workspace
+) -> None:
+    make_app(harbour)
+    make_app(harbour, "Billing")
+    writer = harbour.agents.get(slug="writer")
+    allow(writer, (AllowedApp("helpdesk", ("find_ticket",)),))
+    page = unescape(browser_of_owner.get("/w/harbour/routines/new/").content.decode())
+    ids = set(re.findall(r' id="([^"]+)"', page))
+
+    def hints(agent: Agent) -> dict[str, str]:
+        sent = {"part": "sentence", "agent": agent.pk, "apps_shown": "yes", "apps": "billing:must"}
+        answer = browser_of_owner.post("/w/harbour/routines/schedule/preview", sent)
+        said = unescape(answer.content.decode())
+        assert "<select" in said and 'name="apps"' not in said and 'name="app_tools"' not in said
+        parts = r' id="((?:app|does-h|does-b)[^"]+)" hx-swap-oob="true"( hidden)?>([^<]*)</'
+        found = re.findall(parts, said)
+        assert {each for each, _, _ in found} <= ids
+        return {each: "" if hidden else text for each, hidden, text in found}
+
+    limited = hints(writer)
+    assert limited["app-helpdesk-h"] == "Writer may use 1 of its 2 tools."
+    assert limited["app-billing-h"] == "Writer may not use it."
+    assert limited["does-helpdesk/close_ticket"].startswith("Writer may not use it. ")
+    assert limited["apps-script"] == ""
+    free = hints(harbour.agents.get(slug="assistant"))
+    assert free["app-helpdesk-h"] == free["app-billing-h"] == free["apps-script"] == ""
+    assert free["does-helpdesk/close_ticket"] == "Changes things. Close a ticket."
+    assert hints(harbour.agents.get(slug="script"))["apps-script"] == "A script calls no apps."
 
 
 def test_saving_warns_of_routines_that_it_would_stop(

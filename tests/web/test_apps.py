@@ -13,6 +13,8 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 from accounts.models import Role, Workspace
 from foundation import clock
 from routines_app.agents.turn import StepKind
+from routines_app.configure.apps import apps_for, offered_json
+from routines_app.configure.connectors import remove_app
 from routines_app.models import Connector, Routine
 from routines_app.rules.status import RunStatus
 from tests.factories import (
@@ -123,6 +125,7 @@ def test_what_asks_to_be_signed_in_again_names_the_routines_that_wait(
     make_routine(workspace, name="Sweep", apps=[{"app": "helpdesk", "required": True}])
     page = text(client)
     assert "One is connected. <em>One asks to be signed in again.</em>" in page
+    assert "<h2>Connected</h2>" not in page  # not all beneath it are
     assert "It refused the sign-in. Sweep needs it; until then its runs don’t start" in page
 
 
@@ -241,7 +244,7 @@ def test_a_routines_form_gives_some_tools_of_an_app(client: Client, sweep: Routi
     page = text(client, EDIT)
     assert page.count('<details class="more"><summary>') == 2
     assert "Of Helpdesk: </span>All 2 tools" in page and "Of Billing: </span>Its 2 tools" in page
-    assert "<small>Reads. Find a ticket.</small>" in page
+    assert ">Reads. Find a ticket.</small>" in page
     chosen = {"apps": ["helpdesk:must", ""], "app_tools": ["helpdesk/find_ticket"]}
     assert client.post(EDIT, SAVE | ONLY | chosen).status_code == 302
     sweep.refresh_from_db()
@@ -307,12 +310,24 @@ def test_a_chosen_tool_that_is_gone_is_seen_and_kept(client: Client, sweep: Rout
         ]
     )
     page = text(client, EDIT)
-    assert "<span>old</span><small>It doesn’t have this one now</small>" in page
+    assert '<small id="does-helpdesk/old">It doesn’t have this one now</small>' in page
     assert 'value="absent/x" checked' in page
     said = "absent not connected; Helpdesk, 1 of 2 tools (it no longer has old)"
     assert said in text(client, "/w/ada/routines/sweep/")
     Connector.objects.filter(slug="helpdesk").update(tools=[])
     assert "Helpdesk not offered" in text(client, "/w/ada/routines/sweep/")
+
+
+def test_a_disconnected_app_keeps_its_last_name(client: Client, sweep: Routine) -> None:
+    for name in ("HELPDESK", "Help.desk"):  # of one slug; the last to be removed counts
+        remove_app(Connector.objects.get(slug="helpdesk", removed_at=None))
+        make_app(sweep.workspace, name, slug="helpdesk")
+    remove_app(Connector.objects.get(slug="helpdesk", removed_at=None))
+    page = text(client, EDIT)
+    assert '<label for="app-helpdesk">Help.desk</label>' in page
+    assert "It isn’t connected." in page and '<option value="helpdesk:may" selected>' in page
+    assert "<dd>Help.desk not connected</dd>" in text(client, "/w/ada/routines/sweep/")
+    assert offered_json(sweep, apps_for(sweep), None)[0]["name"] == "Help.desk"
 
 
 def test_a_run_without_its_chosen_tools_leads_to_choosing_others(

@@ -10,7 +10,8 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 from accounts.models import Role, Workspace
 from foundation import clock
 from foundation.crypto import decrypt
-from routines_app.configure.models import usable_models
+from routines_app.configure.model_words import meanings_of
+from routines_app.configure.models import UsableModel, usable_models
 from routines_app.models import ModelKey
 from tests.factories import make_agent, make_member, make_routine, make_workspace
 
@@ -133,7 +134,8 @@ def test_a_second_connection_to_one_provider_is_refused(
     client.post(f"{PAGE}add/", ANTHROPIC)
     answer = client.post(f"{PAGE}add/", ANTHROPIC)
     assert answer.status_code == 422
-    assert "There is a connection to it already." in answer.content.decode()
+    said = "There is a connection to it already. Replace its key, or remove it first."
+    assert said in answer.content.decode()
     assert ModelKey.objects.count() == 1
 
 
@@ -199,6 +201,83 @@ def test_a_test_without_a_broker_says_that_nobody_answers(
     assert client.post(f"{PAGE}{key.key}/test/").status_code == 302
 
 
+def word_models(workspace: Workspace) -> list[UsableModel]:
+    models = [each.model for each in meanings_of(workspace)]
+    return [model for model in models if isinstance(model, UsableModel)]
+
+
+def test_a_key_is_replaced_by_another_and_all_else_stays(
+    client: Client,
+    workspace: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    sent: list[tuple[str, list[int]]] = []
+    monkeypatch.setattr(current_app, "send_task", lambda name, args: sent.append((name, args)))
+    client.post(f"{PAGE}add/", OWN | {"secret": SECRET, "input_price": "1", "output_price": "2"})
+    client.post(f"{PAGE}add/", ANTHROPIC)
+    client.post(f"{PAGE}words/", {"fast": "openai-compatible/llama-home"})
+    key = workspace.model_keys.get(provider="openai-compatible")
+    ModelKey.objects.filter(pk=key.pk).update(
+        tested_at=clock.now(), test_ok=False, test_answer="It said no: expired"
+    )
+    address = f"{PAGE}{key.key}/key/"
+    page = client.get(PAGE).content.decode()
+    assert f'href="{address}"' in page and "It said no: expired" in page
+    words = [each.name for each in word_models(workspace)]
+    assert words[0] == "llama-home" and words[1] != "llama-home"
+    asks = client.get(address).content.decode()
+    assert "Replace the key of OpenAI-compatible, ending 4f2a" in asks
+    assert 'name="secret"' in asks and 'name="base_url"' not in asks and "_price" not in asks
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = client.post(address, {"secret": " sk-own-zyxwvutsrqponm-77c1\n"})
+    assert answer["Location"] == f"../../?asked={key.key}"
+    assert sent == [("routines_app.tasks.test_model_key", [key.pk])]
+    page = client.get(f"{PAGE}?asked={key.key}").content.decode()
+    assert "your key, ending 77c1" in page and "It said no: expired" not in page
+    assert "Asking llama-home for one word…" in page
+    kept = workspace.model_keys.get(pk=key.pk)
+    held = decrypt(site.ENCRYPTION_KEY, str(workspace.key), bytes(kept.sealed))
+    assert held == "sk-own-zyxwvutsrqponm-77c1"
+    assert (kept.base_url, kept.own_input, kept.created_at) == (
+        key.base_url,
+        1_000_000,
+        key.created_at,
+    )
+    assert [each.name for each in word_models(workspace)] == words
+    client.post(address, {"secret": ""})
+    kept.refresh_from_db()
+    assert (bytes(kept.sealed), kept.last_four) == (b"", "")
+
+
+@pytest.mark.parametrize(
+    ("secret", "words"), [(" ", "Paste the key"), ("sk-\0", "holds a character that no key has")]
+)
+def test_a_key_that_is_none_takes_no_keys_place(
+    client: Client, workspace: Workspace, secret: str, words: str
+) -> None:
+    client.post(f"{PAGE}add/", ANTHROPIC)
+    key = workspace.model_keys.get()
+    answer = client.post(f"{PAGE}{key.key}/key/", {"secret": secret})
+    assert answer.status_code == 422 and words in answer.content.decode()
+    assert workspace.model_keys.get().sealed == key.sealed
+    assert client.post(f"{PAGE}add/", ANTHROPIC | {"secret": secret}).status_code == 422
+
+
+def test_a_connection_without_a_price_is_no_way_to_a_model(
+    client: Client, workspace: Workspace
+) -> None:
+    client.post(f"{PAGE}add/", OWN)
+    page = client.get(PAGE).content.decode()
+    assert "<h1>No model can be used yet. <em>One has no price.</em></h1>" in page
+    client.post(f"{PAGE}add/", ANTHROPIC)
+    page = client.get(PAGE).content.decode()
+    assert "<h1>One way to a model. <em>One has no price.</em></h1>" in page
+    ModelKey.objects.update(tested_at=clock.now(), test_ok=True)
+    page = client.get(PAGE).content.decode()
+    assert "<h1>One is answering. <em>One has no price.</em></h1>" in page
+
+
 def test_removing_names_the_routines_that_would_stop(client: Client, workspace: Workspace) -> None:
     client.post(f"{PAGE}add/", ANTHROPIC)
     key = workspace.model_keys.get()
@@ -214,7 +293,7 @@ def test_removing_names_the_routines_that_would_stop(client: Client, workspace: 
     assert not ModelKey.objects.exists()
 
 
-@pytest.mark.parametrize("act", ["test", "price", "remove"])
+@pytest.mark.parametrize("act", ["test", "key", "price", "remove"])
 def test_another_workspaces_key_isnt_found(client: Client, workspace: Workspace, act: str) -> None:
     other = make_workspace()
     key = ModelKey.objects.create(workspace=other, provider="google", model="x")
@@ -222,7 +301,7 @@ def test_another_workspaces_key_isnt_found(client: Client, workspace: Workspace,
     assert ModelKey.objects.get() == key
 
 
-@pytest.mark.parametrize("act", ["test", "price", "remove"])
+@pytest.mark.parametrize("act", ["test", "key", "price", "remove"])
 def test_a_member_sees_the_connections_and_changes_none(
     client: Client, workspace: Workspace, act: str
 ) -> None:

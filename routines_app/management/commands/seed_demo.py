@@ -9,7 +9,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError, connection, transaction
 
 from accounts.models import User, Workspace
-from foundation import database_clock
+from foundation import database_clock, env
+from foundation.embedded import running_address
 from machines.providers.base import MachineError
 from routines_app.management.demo import place
 from routines_app.management.demo.hand import moved_clock
@@ -81,4 +82,11 @@ def _make(
 
 
 def _address(workspace: Workspace) -> str:
-    return f"{settings.SITE_URL}/w/{workspace.slug}/routines/"
+    return f"{_site()}/w/{workspace.slug}/routines/"
+
+
+def _site() -> str:
+    """Where the pages are: at the port of the Routines that runs, which needn't be that of this
+    process, unless SITE_URL says it."""
+    said = env.optional("SITE_URL") is not None or not settings.EMBEDDED
+    return settings.SITE_URL if said else running_address(settings.VAR) or settings.SITE_URL
