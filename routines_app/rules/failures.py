@@ -54,8 +54,7 @@ def failure(status: RunStatus, facts: RunFacts) -> Sentence:
             if facts.reason and facts.reason not in what:
                 ours = what.startswith(_OF_OUR_OWN) or facts.reason.startswith(_OUR_WORDS)
                 rest = f"{rest} {'' if ours else 'It said: '}{full_stop(facts.reason)}"
-            kept = "What it had read was kept."
-            return Sentence("Failed.", rest, kept, Act("run_now", "Run it now"))
+            return Sentence("Failed.", rest, _kept(facts), Act("run_now", "Run it now"))
         case RunStatus.FAIL_TOOL:
             return _tool_refused(facts)
         case RunStatus.FAIL_SCRIPT:
@@ -95,6 +94,17 @@ def failure(status: RunStatus, facts: RunFacts) -> Sentence:
             )
         case _:
             raise AssertionError(f"{status} isn't a failure")
+
+
+def _kept(facts: RunFacts) -> str:
+    """What is left of a run that ended in the middle; "" where that is nothing."""
+    match facts.files_changed:
+        case 0:
+            return "What had come of its answer was kept." if facts.left_text else ""
+        case 1:
+            return "The file that it had changed was kept."
+        case count:
+            return f"The {count:,} files that it had changed were kept."
 
 
 def _tool_refused(facts: RunFacts) -> Sentence:

@@ -59,6 +59,7 @@ class RunFacts:
     since: str = ""
     headline: str = ""
     files_changed: int = 0
+    left_text: bool = False  # it left a text: what it made, or what had come of its answer
     other_run: str = ""  # "9:00"
     limit_seconds: float = 0.0
     plan: str = ""

@@ -58,6 +58,19 @@ def test_a_model_is_quoted_only_with_its_own_words() -> None:
     ]
 
 
+def test_a_model_failure_says_what_was_kept_only_where_something_was() -> None:
+    said = [
+        sentence_of("fail_model", RunFacts(files_changed=files, left_text=text)).second
+        for files, text in ((0, False), (0, True), (1, True), (1_200, False))
+    ]
+    assert said == [
+        "",
+        "What had come of its answer was kept.",
+        "The file that it had changed was kept.",
+        "The 1,200 files that it had changed were kept.",
+    ]
+
+
 def test_done_is_never_alone() -> None:
     assert sentence_of("done_changed", RunFacts(files_changed=2)).text == (
         "Done. It left no summary. Changed 2 files."
