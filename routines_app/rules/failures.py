@@ -1,5 +1,7 @@
 """What went wrong with a run, as sentences: stopped by a limit, or failed."""
 
+import re
+
 from routines_app.rules.money import dollars, took
 from routines_app.rules.said import (
     Act,
@@ -14,6 +16,10 @@ from routines_app.rules.said import (
 from routines_app.rules.status import RunStatus
 
 CHANGE = Act("edit_work", "Change what it does")
+
+# Timeouts, errors of the provider's own, rate limits and broken streams; not a key that it doesn't
+# take, a quota that is used up or a name that it doesn't know, which stay as they are.
+_PASSES = re.compile(r"^(didn.t answer|turned it away|answered with an error|broke off)\b")
 
 # Then the reason is in words of ours, or of the library that asks and reads, never the model's.
 _OF_OUR_OWN = ("broke off", "gave an answer that can't be read")
@@ -54,7 +60,7 @@ def failure(status: RunStatus, facts: RunFacts) -> Sentence:
             if facts.reason and facts.reason not in what:
                 ours = what.startswith(_OF_OUR_OWN) or facts.reason.startswith(_OUR_WORDS)
                 rest = f"{rest} {'' if ours else 'It said: '}{full_stop(facts.reason)}"
-            return Sentence("Failed.", rest, _kept(facts), Act("run_now", "Run it now"))
+            return Sentence("Failed.", rest, _kept(facts), act_of_model(what))
         case RunStatus.FAIL_TOOL:
             return _tool_refused(facts)
         case RunStatus.FAIL_SCRIPT:
@@ -94,6 +100,15 @@ def failure(status: RunStatus, facts: RunFacts) -> Sentence:
             )
         case _:
             raise AssertionError(f"{status} isn't a failure")
+
+
+def act_of_model(what: str) -> Act:
+    """What helps where "The model {what}": another run only where the trouble passes by itself."""
+    if _PASSES.search(what):
+        return Act("run_now", "Run it now")
+    if what == "was sent more than it can read":
+        return CHANGE
+    return Act("models", "See the model")
 
 
 def _kept(facts: RunFacts) -> str:

@@ -58,6 +58,30 @@ def test_a_model_is_quoted_only_with_its_own_words() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("variant", "act"),
+    [
+        ("", "run_now"),
+        ("didn't answer after one try", "run_now"),
+        ("turned it away three times", "run_now"),
+        ("answered with an error once", "run_now"),
+        ("broke off in the middle of its answer", "run_now"),
+        ("was sent more than it can read", "edit_work"),
+        ("said no", "models"),
+        ("sent us to another address", "models"),
+        ("couldn't be asked", "models"),
+        ("isn't chosen", "models"),
+        ("has no price", "models"),
+        ("didn't say what its answer cost", "models"),
+    ],
+)
+def test_another_run_is_offered_only_where_the_models_trouble_passes(
+    variant: str, act: str
+) -> None:
+    made = sentence_of("fail_model", RunFacts(variant=variant, reason="Used up.")).act
+    assert made is not None and made.code == act
+
+
 def test_a_model_failure_says_what_was_kept_only_where_something_was() -> None:
     said = [
         sentence_of("fail_model", RunFacts(files_changed=files, left_text=text)).second

@@ -20,6 +20,7 @@ from routines_app.configure.content import content_of
 from routines_app.delivery import deliver
 from routines_app.models import Delivery, Fire, Notice, Routine, RoutineVersion, Run
 from routines_app.rules.status import FINAL_STATUSES, OPEN_STATUSES, RunStatus, Shape
+from routines_app.web.acts_now import act_now
 from routines_app.web.run_words import sentence_for
 from tests.factories import NOON, make_member, make_routine, make_run, make_step
 from tests.web.test_run_page import page_of, plain
@@ -141,6 +142,20 @@ def test_every_ending_offers_only_what_works(
         assert answer.status_code == 200, act
         there = Routine.objects.select_related("machine", "workspace").get(pk=routine.pk)
         assert LEADS_TO[words](answer.content.decode(), there), act
+
+
+@pytest.mark.parametrize(
+    ("variant", "offers"), [("said no", "See the model"), ("broke off", "Run it now")]
+)
+def test_the_bell_and_the_page_offer_the_same_after_a_models_trouble(
+    browser_of_owner: Client, routine: Routine, variant: str, offers: str
+) -> None:
+    run = make_run(routine, RunStatus.FAIL_MODEL, facts={"variant": variant}, turn_at=NOON)
+    act = act_now(sentence_for(run, zone="UTC", now=clock.now()).act, run)  # as the bell does
+    said = {each.words: each for each in offered(page_of(browser_of_owner, run))}
+    assert act is not None and act.words == offers
+    assert said[offers].href == act.href
+    assert ("See the model" in said) == (offers == "See the model")
 
 
 @pytest.mark.parametrize(
