@@ -21,9 +21,9 @@ CHANGE = Act("edit_work", "Change what it does")
 # take, a quota that is used up or a name that it doesn't know, which stay as they are.
 _PASSES = re.compile(r"^(didn.t answer|turned it away|answered with an error|broke off)\b")
 
-# Then the reason is in words of ours, or of the library that asks and reads, never the model's.
-_OF_OUR_OWN = ("broke off", "gave an answer that can't be read")
-_OUR_WORDS = ("It ", "Connection error", "Request timed out")
+# The reason is the model's own word only where it said something; else it is ours, or the word of
+# the library that asks and reads.
+_SAID = ("said no", "turned it away", "answered with an error", "was sent more than it can read")
 
 
 def failure(status: RunStatus, facts: RunFacts) -> Sentence:
@@ -58,8 +58,8 @@ def failure(status: RunStatus, facts: RunFacts) -> Sentence:
             what = facts.variant or "didn’t answer after three tries"
             rest = f"The model {full_stop(what)}"
             if facts.reason and facts.reason not in what:
-                ours = what.startswith(_OF_OUR_OWN) or facts.reason.startswith(_OUR_WORDS)
-                rest = f"{rest} {'' if ours else 'It said: '}{full_stop(facts.reason)}"
+                its = "It said: " if what.startswith(_SAID) else ""
+                rest = f"{rest} {its}{full_stop(facts.reason)}"
             return Sentence("Failed.", rest, _kept(facts), act_of_model(what))
         case RunStatus.FAIL_TOOL:
             return _tool_refused(facts)

@@ -45,7 +45,9 @@ def test_a_model_is_quoted_only_with_its_own_words() -> None:
             ("gave an answer that can't be read", "Expecting value: line 1"),
             ("didn't answer after one try", "It was silent for too long."),
             ("", "Connection error."),
-            ("", "Rate limit reached."),
+            ("turned it away three times", "Rate limit reached."),
+            ("answered with an error once", "Busy."),
+            ("couldn't be asked", "That address is on a private network."),
         )
     ]
     assert said == [
@@ -54,7 +56,9 @@ def test_a_model_is_quoted_only_with_its_own_words() -> None:
         "The model gave an answer that can't be read. Expecting value: line 1.",
         "The model didn't answer after one try. It was silent for too long.",
         "The model didn’t answer after three tries. Connection error.",
-        "The model didn’t answer after three tries. It said: Rate limit reached.",
+        "The model turned it away three times. It said: Rate limit reached.",
+        "The model answered with an error once. It said: Busy.",
+        "The model couldn't be asked. That address is on a private network.",
     ]
 
 
