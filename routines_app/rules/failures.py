@@ -86,7 +86,9 @@ def failure(status: RunStatus, facts: RunFacts) -> Sentence:
             )
         case RunStatus.FAIL_EMPTY:
             what = facts.variant or f"ran, spent {dollars(facts.spent)} and produced nothing"
-            return Sentence("Failed.", f"It {full_stop(what)}", full_stop(facts.reason), CHANGE)
+            advice, act = _AFTER_NOTHING.get(facts.variant, (_SAY_WHAT, CHANGE))
+            second = two(full_stop(facts.reason), advice)
+            return Sentence("Failed.", f"It {full_stop(what)}", second, act)
         case RunStatus.FAIL_MACHINE:
             what = _MACHINE_TROUBLES.get(facts.variant, "stopped answering")
             reason = full_stop(facts.reason) if facts.reason else ""
@@ -100,6 +102,27 @@ def failure(status: RunStatus, facts: RunFacts) -> Sentence:
             )
         case _:
             raise AssertionError(f"{status} isn't a failure")
+
+
+_SAY_WHAT = "Say in the task what it shall bring, and what to do when there is nothing."
+_AFTER_NOTHING = {  # what to try after a run that "It {…}", and the act that goes with it
+    "gave an empty answer": (
+        "Another run often brings one. If it stays empty, choose another model.",
+        Act("run_now", "Run it now"),
+    ),
+    "refused": (
+        "Say in the task what it is for and what may be left out, or choose another model.",
+        CHANGE,
+    ),
+    "was cut off": (
+        "Ask for less at once, or have it write its result to a file piece by piece.",
+        CHANGE,
+    ),
+    "repeated itself": (
+        "Say in the task what to do when that doesn’t help, or make the task smaller.",
+        CHANGE,
+    ),
+}
 
 
 def act_of_model(what: str) -> Act:

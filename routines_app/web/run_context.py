@@ -176,6 +176,7 @@ def _ended(
         "may_run_again": may.run and not reason_holds(run),
         "closing": closing(run, run.waking_at or run.queued_at, zone),
         "made": _made(run),
+        "only_said": run.status in (RunStatus.FAIL_EMPTY, RunStatus.FAIL_MODEL),
         "files": changed_files(run),
         "kept": beside.kept_files(run, steps) if shape is Shape.BLOCK else [],
         "memory": memory,

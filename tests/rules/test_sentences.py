@@ -86,6 +86,25 @@ def test_another_run_is_offered_only_where_the_models_trouble_passes(
     assert made is not None and made.code == act
 
 
+@pytest.mark.parametrize(
+    ("variant", "reason", "second", "act"),
+    [
+        ("gave an empty answer", "", "Another run often brings one. ", "run_now"),
+        ("refused", "", "Say in the task what it is for ", "edit_work"),
+        ("refused", "A filter held it back.", "A filter held it back. Say in the ", "edit_work"),
+        ("was cut off", "Each was too long.", "Each was too long. Ask for less ", "edit_work"),
+        ("repeated itself", "", "Say in the task what to do when ", "edit_work"),
+        ("", "", "Say in the task what it shall bring, ", "edit_work"),
+    ],
+)
+def test_what_to_try_after_a_run_that_came_to_nothing(
+    variant: str, reason: str, second: str, act: str
+) -> None:
+    said = sentence_of("fail_empty", RunFacts(variant=variant, reason=reason))
+    assert said.second.startswith(second) and said.second.endswith(".")
+    assert said.act is not None and said.act.code == act
+
+
 def test_a_model_failure_says_what_was_kept_only_where_something_was() -> None:
     said = [
         sentence_of("fail_model", RunFacts(files_changed=files, left_text=text)).second

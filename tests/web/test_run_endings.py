@@ -305,6 +305,19 @@ def test_a_programs_lines_stay_lines(browser_of_owner: Client, routine: Routine)
     assert "hall 18.3<br>\nloft" in page_of(browser_of_owner, run)
 
 
+@pytest.mark.parametrize(
+    ("status", "heading"),
+    [(RunStatus.FAIL_EMPTY, "What it said"), (RunStatus.DONE_CHANGED, "What it made")],
+)
+def test_a_refusal_is_what_it_said_and_no_work_to_take_along(
+    browser_of_owner: Client, routine: Routine, status: RunStatus, heading: str
+) -> None:
+    run = make_run(routine, status, body="I can’t help with that.", facts={"variant": "refused"})
+    page = plain(page_of(browser_of_owner, run))
+    assert f"{heading} " in page and "I can’t help with that." in page
+    assert ("Copy as Markdown" in page) == (status is RunStatus.DONE_CHANGED)
+
+
 def test_a_run_that_was_broken_off_says_what_is_certain(
     browser_of_owner: Client, routine: Routine
 ) -> None:
