@@ -65,9 +65,10 @@ def failure(status: RunStatus, facts: RunFacts) -> Sentence:
             return _tool_refused(facts)
         case RunStatus.FAIL_SCRIPT:
             code = f"exit {facts.exit_code}" if facts.exit_code is not None else "an error"
+            ended_by_us = facts.reason in ("output", "cancelled")
             return Sentence(
                 "Failed.",
-                f"The script ended with {code}.",
+                "The script was ended." if ended_by_us else f"The script ended with {code}.",
                 facts.last_line,
                 Act("see_output", "See the output"),
             )

@@ -8,7 +8,7 @@ from typing import Literal
 from routines_app.models import AgentRuntime, Delivery, Run
 from routines_app.producers import asked_by
 from routines_app.rules.money import dollars, took
-from routines_app.rules.said import rounded
+from routines_app.rules.said import limit_words
 from routines_app.rules.status import RunStatus, Shape
 from routines_app.web.dates import clock_time
 from routines_app.web.routine_rows import Typical
@@ -136,6 +136,8 @@ def _checked(run: Run, now: datetime) -> Stage:
     if run.status in CHECK_FAILURES:
         code = run.facts.get("exit_code")
         said = f"exit {code}" if code is not None else ""
+        if run.status == RunStatus.FAIL_CHECK_TIMEOUT:
+            said = "ended by its limit"
         return Stage("fail", "Check failed", ", ".join(filter(None, (length, said))))
     if run.status == RunStatus.NOTHING_TO_DO:
         return Stage("done", "Checked", ", ".join(filter(None, (length, "found nothing"))))
@@ -239,7 +241,7 @@ def _spent(run: Run) -> Meter:
 def _time(run: Run, typical: Typical | None, now: datetime) -> Meter:
     seconds = elapsed(run, now)
     limit = run.routine.time_limit.total_seconds()
-    remark = f"typically {typical.length}" if typical else f"of {rounded(limit)} at most"
+    remark = f"typically {typical.length}" if typical else f"of {limit_words(limit)} at most"
     figure = took(round(seconds, 1)) if is_over(run) else took(int(seconds))
     kind = _bar_kind(run) if run.status != RunStatus.STOP_COST else "past"
     if run.status in CHECK_FAILURES and run.waking_at and run.awake_at:

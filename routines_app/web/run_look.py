@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from routines_app.agents.turn import StepKind
 from routines_app.models import Run, Step
 from routines_app.rules.status import RunStatus
+from routines_app.web.step_note import ended_by_us
 
 NAMED = 3  # things of one kind, before the rest are counted
 BROKEN_OFF = (RunStatus.FAIL_RESTART, RunStatus.STOP_PERSON, RunStatus.STOP_DELETED)
@@ -58,6 +59,8 @@ def _ran(ended: list[Step]) -> list[str]:
 
 
 def _exit(step: Step) -> str:
+    if by_us := ended_by_us(step):
+        return f": {by_us}"
     code = step.facts.get("exit_code")
     return f", and ended with exit {code}" if isinstance(code, int) and code else ""
 

@@ -4,15 +4,14 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import cast
 
 from routines_app.agents.turn import StepKind
 from routines_app.models import Run, Step
-from routines_app.rules.money import dollars, took
+from routines_app.rules.money import dollars
 from routines_app.rules.status import RunStatus
 from routines_app.rules.terminal import as_printed, without_escapes
 from routines_app.web.dates import clock_time
-from routines_app.web.templatetags.words import size
+from routines_app.web.step_note import note_of
 
 # What a step that is open is called, and one whose end nobody knows.
 _AT_IT = {
@@ -226,51 +225,11 @@ def _title(step: Step) -> str:
 
 
 def _figure(step: Step, by_cost: bool) -> str:
-    return dollars(step.cost) if by_cost else _note(step)
+    return dollars(step.cost) if by_cost else note_of(step)
 
 
 def _known(step: Step) -> bool:
     return step.kind in {kind.value for kind in StepKind}
-
-
-def _note(step: Step) -> str:
-    facts: dict[str, object] = step.facts
-    code, lines = facts.get("exit_code"), facts.get("lines")
-    if facts.get("refused"):
-        return "refused"
-    parts = []
-    interrupted = bool(facts.get("interrupted"))
-    shows_code = step.kind == StepKind.CHECK or (step.kind == StepKind.RAN and code != 0)
-    if shows_code and isinstance(code, int):
-        parts.append(f"exit {code}")
-    status = facts.get("status")
-    if step.kind == StepKind.FETCHED and isinstance(status, int) and status >= 400:
-        parts.append(f"HTTP {status}")
-    if step.kind == StepKind.CHECK:
-        parts.append(dollars(step.cost))
-    elif step.kind in (StepKind.WROTE, StepKind.EDITED) and isinstance(facts.get("bytes"), int):
-        parts.append(_lines_moved(facts) or size(cast(int, facts["bytes"])))
-    elif step.kind == StepKind.FINISHED and "changed" in facts:
-        parts.append("something changed" if facts["changed"] else "nothing changed")
-    elif isinstance(lines, int):
-        parts.append(f"{lines:,} line" if lines == 1 else f"{lines:,} lines")
-    elif step.kind in (StepKind.RAN, StepKind.WOKE) or step.seconds:
-        parts.append(took(round(step.seconds, 1)))
-    if interrupted:
-        parts.append("stopped")
-    return " · ".join(parts)
-
-
-def _lines_moved(facts: dict[str, object]) -> str:
-    """What a file has gained and lost: "+2 −1 lines"; empty where that isn't known or is nothing.
-
-    >>> _lines_moved({"added": 18, "removed": 0}), _lines_moved({"added": 0, "removed": 1})
-    ('+18 lines', '−1 line')
-    """
-    added, removed = facts.get("added"), facts.get("removed")
-    signed = [f"{sign}{n:,}" for sign, n in (("+", added), ("−", removed)) if n]
-    word = "line" if len(signed) == 1 and 1 in (added, removed) else "lines"
-    return f"{' '.join(signed)} {word}" if signed else ""
 
 
 def _offset(seconds: float) -> str:
