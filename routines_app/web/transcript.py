@@ -40,6 +40,7 @@ _NOT_DONE = {
 }
 SHOWN = 4_000  # characters of one step that its page holds; the rest is a click away
 SHOWN_IN_ALL = 48_000  # of all steps together
+LAST_LINES = 18  # of what a command printed that failed: why it did stands at the end
 _LABELS = {
     StepKind.WOKE: "Woke",
     StepKind.CHECK: "Check",
@@ -61,7 +62,8 @@ _LABELS = {
 class TranscriptLine:
     """One step. `label` is empty for what the agent said; `note` stands at the right.
 
-    `number` 0 is a line of ours that is no step. `left_out` characters of it aren't shown.
+    `number` 0 is a line of ours that is no step. `left_out` characters of it aren't shown; where
+    the end is what is shown, `before` says in words what came before it.
     """
 
     number: int
@@ -73,6 +75,8 @@ class TranscriptLine:
     mute: bool
     open: bool
     left_out: int = 0
+    before: str = ""
+    failed: bool = False
 
     @property
     def said(self) -> bool:
@@ -89,7 +93,8 @@ def transcript(
     """
     lines, left = [], SHOWN_IN_ALL
     for step in steps:
-        line = _bounded(_line(step, began, by_cost, all_open), left)
+        line = _line(step, began, by_cost, all_open)
+        line = _ending_of(line, left) if line.failed else _bounded(line, left)
         left -= len(line.content)
         lines.append(line)
     return lines
@@ -104,6 +109,23 @@ def _bounded(line: TranscriptLine, left: int) -> TranscriptLine:
     whole_lines = shown.rpartition("\n")[0]
     shown = whole_lines or shown
     return replace(line, content=shown, left_out=len(line.content) - len(shown))
+
+
+def _ending_of(line: TranscriptLine, left: int) -> TranscriptLine:
+    """The line with the last of its text."""
+    room = max(min(SHOWN, left), 0)
+    lines = line.content.rstrip("\n").split("\n")
+    shown = "\n".join(lines[-LAST_LINES:])
+    if len(shown) > room:
+        # whole lines, or else the end of the only one that there is room for
+        shown = shown[len(shown) - room :]
+        shown = shown.partition("\n")[2] or shown
+    above = len(lines) - shown.count("\n") - 1 if shown else len(lines)
+    cut = len(line.content.rstrip("\n")) - len(shown)
+    if not cut:
+        return line
+    words = f"{above:,} line{'' if above == 1 else 's'}" if above else f"{cut:,} characters"
+    return replace(line, content=shown, before=words)
 
 
 def at_now(run: Run, now: datetime) -> TranscriptLine | None:
@@ -188,6 +210,8 @@ def _line(step: Step, began: datetime, by_cost: bool, all_open: bool) -> Transcr
         or bool(step.facts.get("exit_code"))
         or bool(step.facts.get("refused"))
         or (all_open and step.kind == StepKind.RAN),
+        failed=step.kind in (StepKind.RAN, StepKind.CHECK)
+        and bool(step.facts.get("exit_code") or step.facts.get("interrupted")),
     )
 
 

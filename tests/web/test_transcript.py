@@ -36,3 +36,27 @@ def test_what_we_ended_doesnt_show_the_signals_code(
     kind: StepKind, reason: str, seconds: float, note: str
 ) -> None:
     assert line(kind, "a\nb", seconds, exit_code=137, reason=reason, lines=2).note == note
+
+
+def test_a_command_that_failed_shows_the_end_of_what_it_printed() -> None:
+    printed = "".join(f"line {number}\n" for number in range(1, 401))
+    failed, worked = (line(StepKind.RAN, printed, exit_code=code) for code in (2, 0))
+    assert failed.content.startswith("line 383\n") and failed.content.endswith("\nline 400")
+    assert (failed.before, failed.left_out) == ("382 lines", 0)
+    assert worked.content == printed.removesuffix("\n") or worked.content == printed
+    assert not worked.before
+
+
+@pytest.mark.parametrize(
+    ("printed", "shown", "before"),
+    [
+        ("short\n", "short\n", ""),
+        ("", "", ""),
+        ("x" * 5_000, "x" * 4_000, "1,000 characters"),
+        ("a\n" + "x" * 5_000, "x" * 4_000, "1 line"),
+        ("x" * 3_990 + "\n" + "y" * 20, "y" * 20, "1 line"),
+    ],
+)
+def test_the_end_of_a_long_line_is_bounded_too(printed: str, shown: str, before: str) -> None:
+    found = line(StepKind.RAN, printed, exit_code=1)
+    assert (found.content, found.before) == (shown, before)
