@@ -201,7 +201,7 @@ class ModelTurn:
         try:
             finish = read_finish(arguments)
         except BadArguments as error:
-            self._journal.note("finish was called wrongly", str(error))
+            self._journal.note("finish was called wrongly", str(error), told="wrongly")
             self._progress.called(FINISH, arguments, str(error))
             return str(error)
         title = (

@@ -17,6 +17,18 @@ _ENDED_BY_US = {
 }
 
 
+# Above what was written for the model, so that whoever reads it knows whom it speaks to.
+_TOLD = {
+    "wrongly": "The agent called this tool wrongly, and was told:",
+    "unwilling": "This wasn’t done, and the agent was told:",
+}
+
+
+def told_words(step: Step) -> str:
+    """What stands above a text that the model was told; "" where the text is for anyone."""
+    return _TOLD.get(str(step.facts.get("told") or ""), "")
+
+
 def ended_by_us(step: Step) -> str:
     """Why a command was ended by us: "ended at 2 minutes"; "" for one that ended by itself."""
     reason = str(step.facts.get("reason") or "")

@@ -11,7 +11,7 @@ from routines_app.rules.money import dollars
 from routines_app.rules.status import RunStatus
 from routines_app.rules.terminal import as_printed, without_escapes
 from routines_app.web.dates import clock_time
-from routines_app.web.step_note import note_of
+from routines_app.web.step_note import note_of, told_words
 
 # What a step that is open is called, and one whose end nobody knows.
 _AT_IT = {
@@ -77,6 +77,7 @@ class TranscriptLine:
     left_out: int = 0
     before: str = ""
     failed: bool = False
+    told: str = ""  # a person's sentence above a text that was written for the model
 
     @property
     def said(self) -> bool:
@@ -210,6 +211,7 @@ def _line(step: Step, began: datetime, by_cost: bool, all_open: bool) -> Transcr
         or bool(step.facts.get("exit_code"))
         or bool(step.facts.get("refused"))
         or (all_open and step.kind == StepKind.RAN),
+        told=told_words(step),
         failed=step.kind in (StepKind.RAN, StepKind.CHECK)
         and bool(step.facts.get("exit_code") or step.facts.get("interrupted")),
     )

@@ -60,3 +60,18 @@ def test_a_command_that_failed_shows_the_end_of_what_it_printed() -> None:
 def test_the_end_of_a_long_line_is_bounded_too(printed: str, shown: str, before: str) -> None:
     found = line(StepKind.RAN, printed, exit_code=1)
     assert (found.content, found.before) == (shown, before)
+
+
+@pytest.mark.parametrize(
+    ("told", "above"),
+    [
+        ("wrongly", "The agent called this tool wrongly, and was told:"),
+        ("unwilling", "This wasn’t done, and the agent was told:"),
+        ("", ""),
+    ],
+)
+def test_what_was_written_for_the_model_stands_below_a_persons_sentence(
+    told: str, above: str
+) -> None:
+    found = line(StepKind.WROTE, "Give text as a text.", refused=True, told=told)
+    assert (found.told, found.content) == (above, "Give text as a text.")
