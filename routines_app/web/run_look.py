@@ -55,7 +55,7 @@ def _ran(ended: list[Step]) -> list[str]:
     commands = [step for step in ended if step.kind == StepKind.RAN]
     if len(commands) > NAMED:
         return [f"{len(commands):,} commands ran, each once, and ended."]
-    return [f"{step.title} ran, once{_exit(step)}." for step in commands]
+    return [f"“{step.title}” ran, once{_exit(step)}." for step in commands]
 
 
 def _exit(step: Step) -> str:
@@ -76,7 +76,7 @@ def _unknown(step: Step) -> tuple[str, str]:
             return f"Whether {step.title} was read.", "Reading changes nothing."
         case StepKind.RAN | StepKind.CHECK:
             return (
-                f"How far {step.title} got.",
+                f"How far “{step.title}” got.",
                 "It was begun once and isn’t begun again by itself.",
             )
         case _:

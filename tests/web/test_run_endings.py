@@ -332,7 +332,7 @@ def test_a_run_that_was_broken_off_says_what_is_certain(
     page = page_of(browser_of_owner, run)
     said = plain(page)
     assert "You pay $0.00 $0.07 spent, $0.07 refunded" in said
-    assert "Certain notes.md was written. ./file-ticket ran, once." in said
+    assert "Certain notes.md was written. “./file-ticket” ran, once." in said
     assert "Not certain Whether state.md was written." in said
     assert "Writing state.md outcome not known" in said and "1 file written" in said
     assert "Model, run 1 −$0.07 Refund, interrupted by us +$0.07" in said

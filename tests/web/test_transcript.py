@@ -5,7 +5,9 @@ from datetime import UTC, datetime
 import pytest
 
 from routines_app.agents.turn import StepKind
-from routines_app.models import Step
+from routines_app.models import Run, Step
+from routines_app.rules.status import RunStatus
+from routines_app.web.run_look import to_look_at
 from routines_app.web.transcript import TranscriptLine, transcript
 
 AT = datetime(2026, 3, 22, 8, tzinfo=UTC)
@@ -75,3 +77,20 @@ def test_what_was_written_for_the_model_stands_below_a_persons_sentence(
 ) -> None:
     found = line(StepKind.WROTE, "Give text as a text.", refused=True, told=told)
     assert (found.told, found.content) == (above, "Give text as a text.")
+
+
+def test_a_command_inside_a_sentence_stands_in_quotes() -> None:
+    loop = "for i in $(seq 9); do echo $i; done"
+    ran = {"exit_code": 137, "reason": "timeout"}
+    steps = [
+        Step(kind=StepKind.RAN, title=loop, facts={"interrupted": True}),
+        Step(kind=StepKind.RAN, title="make all", seconds=120.2, facts=ran),
+        Step(kind=StepKind.RAN, title="make it", facts={"exit_code": 2}),
+    ]
+    found = to_look_at(Run(status=RunStatus.STOP_PERSON, effects_begun_at=AT), steps)
+    assert found is not None
+    assert found.not_certain[0][0] == f"How far “{loop}” got."
+    assert found.certain == [
+        "“make all” ran, once: ended at 2 minutes.",
+        "“make it” ran, once, and ended with exit 2.",
+    ]
