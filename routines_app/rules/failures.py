@@ -2,7 +2,7 @@
 
 import re
 
-from routines_app.rules.money import dollars, took
+from routines_app.rules.money import dollars, lasted, took
 from routines_app.rules.said import (
     Act,
     RunFacts,
@@ -45,7 +45,7 @@ def failure(status: RunStatus, facts: RunFacts) -> Sentence:
                 second = f"{second} {next_one}, and {left} was left, so it wasn’t sent."
             return Sentence("Hit its cost cap.", at, second, Act("raise_cap", "Raise the cap"))
         case RunStatus.STOP_TIME:
-            limit = took(facts.limit_seconds) if facts.limit_seconds else took(facts.elapsed)
+            limit = took(facts.limit_seconds) if facts.limit_seconds else lasted(facts.elapsed)
             if facts.variant == "steps":
                 limit = "its last allowed step"
             return Sentence(
@@ -76,7 +76,7 @@ def failure(status: RunStatus, facts: RunFacts) -> Sentence:
             why = full_stop(facts.reason or "it gave no reason")
             return Sentence("Failed.", f"It said it couldn’t finish: {why}", act=CHANGE)
         case RunStatus.FAIL_RESTART:
-            at = f" {rounded(facts.elapsed)} in" if facts.elapsed else ""
+            at = f" {rounded(int(facts.elapsed))} in" if facts.elapsed else ""
             back = f": the {dollars(facts.spent)} it had spent is refunded" if facts.spent else ""
             return Sentence(
                 "Interrupted.",

@@ -4,7 +4,7 @@ from typing import cast
 
 from routines_app.agents.turn import StepKind
 from routines_app.models import Step
-from routines_app.rules.money import dollars, took
+from routines_app.rules.money import dollars, lasted
 from routines_app.rules.said import limit_words
 from routines_app.web.templatetags.words import size
 
@@ -64,7 +64,7 @@ def note_of(step: Step) -> str:
     elif isinstance(lines, int):
         parts.append(f"{lines:,} line" if lines == 1 else f"{lines:,} lines")
     elif step.kind in (StepKind.RAN, StepKind.WOKE) or step.seconds:
-        parts.append(took(round(step.seconds, 1)))
+        parts.append(lasted(step.seconds))
     if interrupted:
         parts.append("stopped")
     return " · ".join(parts)

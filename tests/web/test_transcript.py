@@ -1,14 +1,17 @@
 """A run's steps as its page words them, without a database."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from routines_app.agents.turn import StepKind
-from routines_app.models import Run, Step
+from routines_app.models import Routine, Run, Step
+from routines_app.rules.sentences import RunFacts, sentence_of
 from routines_app.rules.status import RunStatus
+from routines_app.web.progress import meters, track
 from routines_app.web.run_look import to_look_at
-from routines_app.web.transcript import TranscriptLine, transcript
+from routines_app.web.run_words import elapsed
+from routines_app.web.transcript import TranscriptLine, closing, transcript
 
 AT = datetime(2026, 3, 22, 8, tzinfo=UTC)
 
@@ -94,3 +97,23 @@ def test_a_command_inside_a_sentence_stands_in_quotes() -> None:
         "“make all” ran, once: ended at 2 minutes.",
         "“make it” ran, once, and ended with exit 2.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "figure"),
+    [(1.23, "1.2s"), (14.97, "14s"), (51.6, "51s"), (60.4, "1m 00s"), (0.3, "0.3s")],
+)
+def test_a_runs_length_is_one_figure_wherever_its_page_says_it(seconds: float, figure: str) -> None:
+    run = Run(
+        routine=Routine(time_limit=timedelta(minutes=1)), snapshot={"check": ""},
+        status=RunStatus.STOP_PERSON, queued_at=AT, waking_at=AT, awake_at=AT, effects_begun_at=AT,
+        turn_at=AT + timedelta(seconds=0.2), finished_at=AT + timedelta(seconds=seconds),
+    )  # fmt: skip
+    length = elapsed(run, AT)
+    said = sentence_of(run.status, RunFacts(person="Ada Byron", elapsed=length))
+    assert said.text == f"Stopped by Ada Byron after {figure}."
+    assert track(run, [], True, AT, "UTC")[3].note == f"after {figure}"
+    time = meters(run, None, 0, "", AT)[1]
+    assert (time.figure, time.remark) == (figure, "of 1 minute at most")
+    closed = closing(run, AT, "UTC")
+    assert closed is not None and closed.offset == f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
