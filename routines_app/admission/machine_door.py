@@ -73,9 +73,8 @@ def wake_machine(machine: Machine, why: str) -> Woken | NotWoken:
 
 
 def _still_awake(machine: Machine) -> bool:
-    """Note that an awake machine is used; False when it isn't awake any more."""
-    awake = Machine.objects.filter(pk=machine.pk, state=MachineState.AWAKE)
-    return awake.update(used_at=database_clock.read_there()) == 1
+    """Whether a machine that was awake is so still; that it's used is noted before."""
+    return Machine.objects.filter(pk=machine.pk, state=MachineState.AWAKE).exists()
 
 
 def _is_awake(began: Machine, why: str) -> bool:

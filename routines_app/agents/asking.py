@@ -13,9 +13,11 @@ from routines_app.agents.journal import Journal
 from routines_app.agents.line import TICK, Conversation, ModelLine
 from routines_app.agents.trouble import NO_ANSWER, Trouble
 from routines_app.agents.turn import StepKind, TurnInterrupted
+from routines_app.rules.said import full_stop
 
 SHOWN_EACH = 1.0  # seconds between two looks at a text that is coming in
 TRIES = {1: "one try", 2: "two tries", 3: "three tries"}
+TIMES = {1: "once", 2: "twice", 3: "three times"}
 
 
 class TimeUp(Exception):
@@ -81,19 +83,21 @@ class Asking:
         reservation = self._budget.reserve(self._most_output)
         if reservation is None:
             raise CapReached
-        for tries in range(1, len(self._pauses) + 2):
+        troubles: list[Trouble] = []
+        for pause in (*self._pauses, None):
             answer = self._try(talk, reservation)
             if isinstance(answer, Reply):
                 return Answered(answer, reservation)
-            if not answer.again or tries > len(self._pauses):
-                return _given_up(answer, tries)
-            wait = self._pauses[tries - 1] if answer.wait is None else answer.wait
+            troubles.append(answer)
+            if not answer.again or pause is None:
+                return given_up(troubles)
+            wait = pause if answer.wait is None else answer.wait
             if clock.monotonic() + wait >= self._ends_at:
-                return _given_up(answer, tries, f"No time is left to try again in {wait:.0f}s.")
+                return given_up(troubles, f"No time is left to try again in {wait:.0f}s.")
             self._pause(wait)
             further = self._budget.reserve(self._most_output)
             if further is None:
-                return _given_up(answer, tries, "The cap leaves no room for another try.")
+                return given_up(troubles, "The cap leaves no room for another try.")
             reservation = further
         raise AssertionError("The last try always returns.")
 
@@ -146,7 +150,7 @@ class Asking:
         self._journal.tell_spent()
         if trouble.partial.strip():
             self._journal.said(trouble.partial)
-        self._journal.note(f"The model {trouble.variant or NO_ANSWER}", trouble.reason)
+        self._journal.note(f"The model {trouble.variant}", trouble.reason)
 
     def _pause(self, seconds: float) -> None:
         until = clock.monotonic() + seconds
@@ -155,6 +159,16 @@ class Asking:
             time.sleep(min(TICK, left))
 
 
-def _given_up(trouble: Trouble, tries: int, more: str = "") -> GivenUp:
-    variant = trouble.variant or f"{NO_ANSWER} after {TRIES.get(tries, f'{tries} tries')}"
-    return GivenUp(variant, f"{trouble.reason} {more}".strip(), trouble.partial)
+def given_up(troubles: list[Trouble], more: str = "") -> GivenUp:
+    """What is said of all tries, by the last; that nothing came, only where nothing ever did."""
+    last, tries = troubles[-1], len(troubles)
+    said = next((each for each in reversed(troubles) if each.variant != NO_ANSWER), last)
+    same = sum(each.variant == said.variant for each in troubles)
+    if not last.again:
+        variant = last.variant
+    elif said.variant == NO_ANSWER:
+        variant = f"{NO_ANSWER} after {TRIES.get(tries, f'{tries} tries')}"
+    else:
+        variant, last = f"{said.variant} {TIMES.get(same, f'{same} times')}", said
+    reason = f"{full_stop(last.reason)} {more}" if more else last.reason
+    return GivenUp(variant, reason.strip(), troubles[-1].partial)

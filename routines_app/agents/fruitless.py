@@ -23,6 +23,7 @@ WARNING = (
     "You did exactly this before, with exactly this result. Do something else, or call finish and "
     "say in `blocked` what is in the way."
 )
+HELD_BACK = "Its provider marked the answer as declined, or a filter held it back."
 CUT_REASON = "Each of its last three answers ran into the limit on one answer."
 
 

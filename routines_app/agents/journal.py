@@ -57,6 +57,7 @@ class Journal:
         self.doing = "thinking"
         self.record(NewStep(StepKind.SAID, one_line(text), middle_cut(text)))
 
-    def note(self, title: str, content: str = "") -> None:
-        """Store a remark of ours."""
-        self.record(NewStep(StepKind.NOTE, one_line(title), content))
+    def note(self, title: str, content: str = "", *, told: str = "") -> None:
+        """Store a remark of ours. `told`: why the model was told `content`, as `NewStep` says."""
+        facts: dict[str, object] = {"told": told} if told else {}
+        self.record(NewStep(StepKind.NOTE, one_line(title), content, facts=facts))

@@ -12,6 +12,7 @@ from routines_app.agents.asking import Answered, Asking, CapReached, GivenUp, Ti
 from routines_app.agents.budget import MAX_OUTPUT, bytes_of
 from routines_app.agents.fruitless import (
     EMPTY,
+    HELD_BACK,
     NOTHING,
     REFUSED,
     WARNED_AT,
@@ -200,7 +201,7 @@ class ModelTurn:
         try:
             finish = read_finish(arguments)
         except BadArguments as error:
-            self._journal.note("finish was called wrongly", str(error))
+            self._journal.note("finish was called wrongly", str(error), told="wrongly")
             self._progress.called(FINISH, arguments, str(error))
             return str(error)
         title = (
@@ -232,19 +233,22 @@ class ModelTurn:
         if reply.refused or (says_nothing(text) and not self._effect):
             variant = REFUSED if reply.refused else EMPTY
             self._journal.note(f"The model {variant}")
-            return self._came_to_nothing(variant, text)
+            return self._came_to_nothing(variant, text, HELD_BACK if reply.refused else "")
         if says_nothing_changed(text):
             return self._outcome("done_unchanged")
         if self._journal.owes:
             self._journal.note("The model ended without a word")
         return self._ended(True, first_sentence(text), text)
 
-    def _came_to_nothing(self, variant: str, body: str) -> TurnOutcome:
+    def _came_to_nothing(self, variant: str, body: str, reason: str = "") -> TurnOutcome:
         """An ending with nothing to show: whose fault it was, if one tool refused its last calls
         and the model itself didn't decline."""
         refused = self._last_calls.by_one_tool
         if refused is None or variant == REFUSED:
-            return self._outcome("fail_empty", body=body, facts={"variant": variant})
+            facts: dict[str, object] = {"variant": variant}
+            if reason:
+                facts["reason"] = reason
+            return self._outcome("fail_empty", body=body, facts=facts)
         return self._outcome("fail_tool", body=body, facts=refused.facts)
 
     def _show_texts(self, reply: Reply) -> None:

@@ -7,7 +7,7 @@ from foundation import clock
 from routines_app.agents.line import Conversation, ModelLine
 from routines_app.agents.model import ModelRuntime
 from routines_app.agents.script import ScriptRuntime
-from routines_app.agents.trouble import NO_ANSWER, Trouble
+from routines_app.agents.trouble import Trouble
 from routines_app.agents.turn import ModelConnection, Runtime, TurnRequest
 
 TEST_SECONDS = 20.0
@@ -52,7 +52,7 @@ def test_connection(
         ended = clock.monotonic()
         seconds = ended - (line.exchange.began or ended)
     if isinstance(answer, Trouble):
-        what = f"{model} {answer.variant or NO_ANSWER}"
+        what = f"{model} {answer.variant}"
         return ConnectionAnswer(False, f"{what}: {answer.reason}", seconds, None)
     cost = None
     if price is not None:

@@ -90,6 +90,8 @@ def use_tool(
         refused = None if why is None else refused_by(name, arguments, place, why)
     except (ComputerRefused, BadArguments, Unwilling) as error:
         content, facts = str(error), {"refused": True}
+        if not isinstance(error, ComputerRefused):  # then the text is for the model
+            facts["told"] = "wrongly" if isinstance(error, BadArguments) else "unwilling"
         told = f"That didn't work. {error}"
         if isinstance(error, AppUnusable):
             refused, over = app_is_gone(error.app, error.trouble), error.over

@@ -11,6 +11,8 @@ from routines_app.agents.wording import one_line
 
 # Predicates for the sentence "The model …".
 NO_ANSWER = "didn't answer"
+TURNED_AWAY = "turned it away"
+ERRED = "answered with an error"
 SAID_NO = "said no"
 TOO_LONG = "was sent more than it can read"
 BROKE_OFF = "broke off in the middle of its answer"
@@ -34,9 +36,9 @@ _SPENT_OUT = re.compile(
 class Trouble:
     """A request that brought no answer.
 
-    `variant` is a predicate for "The model …", empty for NO_ANSWER; `reason` is the provider's
-    words; `wait` the seconds it asked for; `paid` whether it may have been billed; `partial` the
-    text that had come when it broke off.
+    `variant` is a predicate for "The model …"; `reason` is the provider's words; `again`: it may
+    pass, so another try is worth it; `wait` the seconds it asked for; `paid` whether it may have
+    been billed; `partial` the text that had come when it broke off.
     """
 
     variant: str
@@ -83,20 +85,19 @@ def trouble_of(error: Exception, exchange: Exchange, *, partial: str, secret: st
         case e.ModelRequestRejectedError():
             return Trouble(SAID_NO, reason, paid=begun, partial=partial)
         case e.ModelRateLimitError() | e.ModelUnavailableError():
-            return Trouble(
-                "", reason, again=True, wait=error.retry_after, paid=begun, partial=partial
-            )
+            wait = error.retry_after
+            return Trouble(TURNED_AWAY, reason, again=True, wait=wait, paid=begun, partial=partial)
         case e.ModelServerError() if _turned_away(exchange.status):
             return Trouble(SAID_NO, reason, paid=False)
         case e.ModelServerError():
-            return Trouble("", reason, again=True, wait=error.retry_after, partial=partial)
+            return Trouble(ERRED, reason, again=True, wait=error.retry_after, partial=partial)
         case _ if exchange.began is None:
             return Trouble(UNASKED, reason, paid=False)
         case TimeoutError() | e.ModelTimeoutError() | e.ModelRequestTimeout():
-            return Trouble("", "It was silent for too long.", again=True, partial=partial)
+            return Trouble(NO_ANSWER, "It was silent for too long.", again=True, partial=partial)
         case e.ModelConnectionError() if not begun:
             unsent = error.phase in ("pool", "connect")
-            return Trouble("", reason, again=True, paid=not unsent)
+            return Trouble(NO_ANSWER, reason, again=True, paid=not unsent)
         case e.ModelHTTPError() if not begun:
             return Trouble(SAID_NO, reason, paid=error.status_code >= 500)
         case e.UnexpectedModelBehavior() | ValueError():

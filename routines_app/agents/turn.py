@@ -43,7 +43,8 @@ class NewStep:
     `title` is one line (a command, a path, the first line of text); `content` is bounded text;
     `cost` is micro-dollars: a request's cost sits on the first step that came of it, so that the
     steps' costs add up to what the turn spent. `seconds` is wall time; `facts` holds small JSON
-    values such as `exit_code`, `lines`, `input_tokens`.
+    values such as `exit_code`, `lines`, `input_tokens`; where `content` was written for the model,
+    `told` is why: "wrongly" (it called a tool so), "unwilling" (the tool didn't do it).
     """
 
     kind: StepKind

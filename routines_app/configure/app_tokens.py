@@ -27,6 +27,7 @@ from routines_app.models import AppSignIn, Connector, ConnectorState
 log = structlog.get_logger()
 
 AHEAD = timedelta(seconds=60)  # a token is renewed so long before it ends, or a quarter of its life
+MEMORY = timedelta(seconds=30)  # so long a turn uses a token without asking whether it still may
 AGAIN = "Its sign-in has ended, or was taken back."
 NOBODY = "Nobody has signed in to it yet."
 UNREADABLE = "Its sign-in can’t be read. Sign in to it again."
@@ -77,15 +78,16 @@ def hold(row: AppSignIn, held: Held, tokens: Tokens, now: datetime) -> None:
 
 class KeptTokens:
     """Where a turn's session with an app gets its token: from the row, in a thread beside the
-    event loop, and between two renewals from memory."""
+    event loop, and for a moment from memory: an app that is disconnected is soon out of reach of
+    the turns that go on."""
 
     def __init__(self, connector_id: int) -> None:
         self._connector_id = connector_id
         self._access = ""
-        self._until: datetime | None = None
+        self._until = clock.now()
 
     async def token(self) -> str | AppTrouble:
-        if self._access and (self._until is None or clock.now() < self._until):
+        if self._access and clock.now() < self._until:
             return self._access
         return await self._ask(lambda: usable_token(self._connector_id))
 
@@ -97,7 +99,9 @@ class KeptTokens:
         if isinstance(found, AppTrouble):
             self._access = ""
             return found
-        self._access, self._until = found.access, found.renew_at
+        asked_again = clock.now() + MEMORY
+        self._access = found.access
+        self._until = min(found.renew_at or asked_again, asked_again)
         return found.access
 
 

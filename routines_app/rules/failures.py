@@ -1,6 +1,8 @@
 """What went wrong with a run, as sentences: stopped by a limit, or failed."""
 
-from routines_app.rules.money import dollars, took
+import re
+
+from routines_app.rules.money import dollars, lasted, took
 from routines_app.rules.said import (
     Act,
     RunFacts,
@@ -15,9 +17,13 @@ from routines_app.rules.status import RunStatus
 
 CHANGE = Act("edit_work", "Change what it does")
 
-# Then the reason is in words of ours, or of the library that asks and reads, never the model's.
-_OF_OUR_OWN = ("broke off", "gave an answer that can't be read")
-_OUR_WORDS = ("It ", "Connection error", "Request timed out")
+# Timeouts, errors of the provider's own, rate limits and broken streams; not a key that it doesn't
+# take, a quota that is used up or a name that it doesn't know, which stay as they are.
+_PASSES = re.compile(r"^(didn.t answer|turned it away|answered with an error|broke off)\b")
+
+# The reason is the model's own word only where it said something; else it is ours, or the word of
+# the library that asks and reads.
+_SAID = ("said no", "turned it away", "answered with an error", "was sent more than it can read")
 
 
 def failure(status: RunStatus, facts: RunFacts) -> Sentence:
@@ -39,7 +45,7 @@ def failure(status: RunStatus, facts: RunFacts) -> Sentence:
                 second = f"{second} {next_one}, and {left} was left, so it wasn’t sent."
             return Sentence("Hit its cost cap.", at, second, Act("raise_cap", "Raise the cap"))
         case RunStatus.STOP_TIME:
-            limit = took(facts.limit_seconds) if facts.limit_seconds else took(facts.elapsed)
+            limit = took(facts.limit_seconds) if facts.limit_seconds else lasted(facts.elapsed)
             if facts.variant == "steps":
                 limit = "its last allowed step"
             return Sentence(
@@ -52,17 +58,17 @@ def failure(status: RunStatus, facts: RunFacts) -> Sentence:
             what = facts.variant or "didn’t answer after three tries"
             rest = f"The model {full_stop(what)}"
             if facts.reason and facts.reason not in what:
-                ours = what.startswith(_OF_OUR_OWN) or facts.reason.startswith(_OUR_WORDS)
-                rest = f"{rest} {'' if ours else 'It said: '}{full_stop(facts.reason)}"
-            kept = "What it had read was kept."
-            return Sentence("Failed.", rest, kept, Act("run_now", "Run it now"))
+                its = "It said: " if what.startswith(_SAID) else ""
+                rest = f"{rest} {its}{full_stop(facts.reason)}"
+            return Sentence("Failed.", rest, _kept(facts), act_of_model(what))
         case RunStatus.FAIL_TOOL:
             return _tool_refused(facts)
         case RunStatus.FAIL_SCRIPT:
             code = f"exit {facts.exit_code}" if facts.exit_code is not None else "an error"
+            ended_by_us = facts.reason in ("output", "cancelled")
             return Sentence(
                 "Failed.",
-                f"The script ended with {code}.",
+                "The script was ended." if ended_by_us else f"The script ended with {code}.",
                 facts.last_line,
                 Act("see_output", "See the output"),
             )
@@ -70,7 +76,7 @@ def failure(status: RunStatus, facts: RunFacts) -> Sentence:
             why = full_stop(facts.reason or "it gave no reason")
             return Sentence("Failed.", f"It said it couldn’t finish: {why}", act=CHANGE)
         case RunStatus.FAIL_RESTART:
-            at = f" {rounded(facts.elapsed)} in" if facts.elapsed else ""
+            at = f" {rounded(int(facts.elapsed))} in" if facts.elapsed else ""
             back = f": the {dollars(facts.spent)} it had spent is refunded" if facts.spent else ""
             return Sentence(
                 "Interrupted.",
@@ -81,7 +87,9 @@ def failure(status: RunStatus, facts: RunFacts) -> Sentence:
             )
         case RunStatus.FAIL_EMPTY:
             what = facts.variant or f"ran, spent {dollars(facts.spent)} and produced nothing"
-            return Sentence("Failed.", f"It {full_stop(what)}", full_stop(facts.reason), CHANGE)
+            advice, act = _AFTER_NOTHING.get(facts.variant, (_SAY_WHAT, CHANGE))
+            second = two(full_stop(facts.reason), advice)
+            return Sentence("Failed.", f"It {full_stop(what)}", second, act)
         case RunStatus.FAIL_MACHINE:
             what = _MACHINE_TROUBLES.get(facts.variant, "stopped answering")
             reason = full_stop(facts.reason) if facts.reason else ""
@@ -95,6 +103,47 @@ def failure(status: RunStatus, facts: RunFacts) -> Sentence:
             )
         case _:
             raise AssertionError(f"{status} isn't a failure")
+
+
+_SAY_WHAT = "Say in the task what it shall bring, and what to do when there is nothing."
+_AFTER_NOTHING = {  # what to try after a run that "It {…}", and the act that goes with it
+    "gave an empty answer": (
+        "Another run often brings one. If it stays empty, choose another model.",
+        Act("run_now", "Run it now"),
+    ),
+    "refused": (
+        "Say in the task what it is for and what may be left out, or choose another model.",
+        CHANGE,
+    ),
+    "was cut off": (
+        "Ask for less at once, or have it write its result to a file piece by piece.",
+        CHANGE,
+    ),
+    "repeated itself": (
+        "Say in the task what to do when that doesn’t help, or make the task smaller.",
+        CHANGE,
+    ),
+}
+
+
+def act_of_model(what: str) -> Act:
+    """What helps where "The model {what}": another run only where the trouble passes by itself."""
+    if _PASSES.search(what):
+        return Act("run_now", "Run it now")
+    if what == "was sent more than it can read":
+        return CHANGE
+    return Act("models", "See the model")
+
+
+def _kept(facts: RunFacts) -> str:
+    """What is left of a run that ended in the middle; "" where that is nothing."""
+    match facts.files_changed:
+        case 0:
+            return "What had come of its answer was kept." if facts.left_text else ""
+        case 1:
+            return "The file that it had changed was kept."
+        case count:
+            return f"The {count:,} files that it had changed were kept."
 
 
 def _tool_refused(facts: RunFacts) -> Sentence:

@@ -17,6 +17,16 @@ def dollars(micro: int) -> str:
     return f"${cents // 100:,}.{cents % 100:02}"
 
 
+def lasted(seconds: float) -> str:
+    """How long something took that is over: rounded in this one way, so that figures which stand
+    beside each other agree.
+
+    >>> lasted(1.23), lasted(14.97), lasted(60.4)
+    ('1.2s', '14s', '1m 00s')
+    """
+    return took(round(seconds, 1) if seconds < 10 else int(seconds))
+
+
 def took(seconds: float) -> str:
     """A length of time as people write it.
 

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from routines_app.rules.money import took
+
 
 @dataclass(frozen=True)
 class Act:
@@ -59,6 +61,7 @@ class RunFacts:
     since: str = ""
     headline: str = ""
     files_changed: int = 0
+    left_text: bool = False  # it left a text: what it made, or what had come of its answer
     other_run: str = ""  # "9:00"
     limit_seconds: float = 0.0
     plan: str = ""
@@ -104,3 +107,17 @@ def rounded(seconds: float) -> str:
         whole = max(round(seconds), 1)
         return f"{whole} second{'' if whole == 1 else 's'}"
     return f"{round(seconds / 60)} minutes"
+
+
+def limit_words(seconds: float) -> str:
+    """A limit as prose says it, to the second.
+
+    >>> limit_words(45), limit_words(60), limit_words(1_200), limit_words(95.2)
+    ('45 seconds', '1 minute', '20 minutes', '1m 35s')
+    """
+    whole = max(round(seconds), 1)
+    minutes, rest = divmod(whole, 60)
+    if minutes and rest:
+        return took(whole)
+    count, unit = (minutes, "minute") if minutes else (whole, "second")
+    return f"{count:,} {unit}{'' if count == 1 else 's'}"

@@ -6,7 +6,7 @@ messages use. A test asks for the sentence of every member; a code that isn't kn
 """
 
 from routines_app.rules.failures import failure
-from routines_app.rules.money import dollars, took
+from routines_app.rules.money import dollars, lasted, took
 from routines_app.rules.refusals import refusal
 from routines_app.rules.said import (
     Act,
@@ -101,12 +101,12 @@ def _ended(status: RunStatus, facts: RunFacts) -> Sentence:
             if facts.printed:
                 exit_words = f"{exit_words}, and it printed an error"
             if facts.check_seconds is not None:
-                exit_words = f"{exit_words}, {took(round(facts.check_seconds, 1))}"
+                exit_words = f"{exit_words}, {lasted(facts.check_seconds)}"
             so = "it didn’t go on" if facts.script else "no model was called"
             return Sentence("Nothing to do.", f"The check found nothing, so {so}.", exit_words)
         case RunStatus.STOP_PERSON:
             who = facts.person or "a person"
-            after = f"after {took(int(facts.elapsed))}." if facts.elapsed else "before it began."
+            after = f"after {lasted(facts.elapsed)}." if facts.elapsed else "before it began."
             return Sentence(f"Stopped by {who}", after, "What it had made was kept.")
         case RunStatus.STOP_DELETED:
             return Sentence("Stopped.", "The routine was deleted while it ran.")

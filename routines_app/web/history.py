@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet
 
 from routines_app.fires.waiting import waiting_fires
 from routines_app.models import Routine, Run
-from routines_app.rules.money import dollars, took
+from routines_app.rules.money import dollars, lasted
 from routines_app.rules.sentences import Sentence
 from routines_app.rules.status import RunStatus, Shape
 from routines_app.web.acts import ActLink
@@ -211,8 +211,7 @@ def _line(runs: Sequence[Run]) -> dict[int, int]:
 
 def _row(run: Run, place: int, remark: str, now: datetime, zone: str) -> HistoryRow:
     sentence = sentence_for(run, zone=zone, now=now, place=place, doing=doing_words(run))
-    lasted = run.duration if run.effects_begun_at else None
-    seconds = round(lasted.total_seconds(), 1) if lasted is not None else None
+    length = run.duration if run.effects_begun_at else None
     act = act_now(sentence.act, run)
     second = sentence.second or _asked(run)
     if act or remark:
@@ -225,7 +224,7 @@ def _row(run: Run, place: int, remark: str, now: datetime, zone: str) -> History
         second=second,
         act=act,
         cost=dollars(paid(run)) if is_over(run) else "",
-        took=took(seconds) if seconds is not None else "",
+        took=lasted(length.total_seconds()) if length is not None else "",
     )
 
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from accounts.models import Workspace
 from routines_app.models import Routine, Run
 from routines_app.rules.kinds import ScheduleKind
-from routines_app.rules.money import dollars, took
+from routines_app.rules.money import dollars, lasted, took
 from routines_app.rules.sentences import Sentence
 from routines_app.rules.status import Rings, RunStatus, Shape
 from routines_app.web.acts import ActLink
@@ -258,7 +258,7 @@ def _small(last: Run, sentence: Sentence, now: datetime, zone: str) -> str:
     ended = last.finished_at or last.queued_at
     parts = [recently(ended, now, zone), dollars(paid(last))]
     if last.duration is not None and last.effects_begun_at is not None:
-        parts.append(took(round(last.duration.total_seconds(), 1)))
+        parts.append(lasted(last.duration.total_seconds()))
     return " · ".join(parts)
 
 

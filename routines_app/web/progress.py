@@ -7,8 +7,8 @@ from typing import Literal
 
 from routines_app.models import AgentRuntime, Delivery, Run
 from routines_app.producers import asked_by
-from routines_app.rules.money import dollars, took
-from routines_app.rules.said import rounded
+from routines_app.rules.money import dollars, lasted, took
+from routines_app.rules.said import limit_words
 from routines_app.rules.status import RunStatus, Shape
 from routines_app.web.dates import clock_time
 from routines_app.web.routine_rows import Typical
@@ -101,7 +101,7 @@ def _why_not(run: Run) -> str:
 
 def _queued(run: Run, now: datetime) -> Stage:
     if run.status == RunStatus.QUEUED:
-        return Stage("now", "Waiting", f"{_span(run.queued_at, now)} so far")
+        return Stage("now", "Waiting", _so_far(run.queued_at, now))
     began = run.waking_at or run.finished_at
     return Stage("done", "Queued", _span(run.queued_at, began) if began else "")
 
@@ -112,7 +112,7 @@ def _woke(run: Run, already: bool | None, now: datetime) -> Stage:
         return Stage("off" if is_over(run) else "todo", f"Wake {name}", "")
     if run.awake_at is None and run.effects_begun_at is None:
         if not is_over(run):
-            return Stage("now", f"Waking {name}", f"{_span(run.waking_at, now)} so far")
+            return Stage("now", f"Waking {name}", _so_far(run.waking_at, now))
         state: StageState = "stop" if shape_of(run) is Shape.BLOCK else "fail"
         return Stage(state, f"Didn’t wake {name}", "")
     awake = run.awake_at or run.effects_begun_at or run.waking_at
@@ -130,18 +130,20 @@ def _checked(run: Run, now: datetime) -> Stage:
             "done" if reached else "off" if is_over(run) else "todo", "No check", "always runs"
         )
     if run.status == RunStatus.CHECKING:
-        return Stage("now", "Checking", f"{_span(begun, now)} so far" if begun else "")
+        return Stage("now", "Checking", _so_far(begun, now) if begun else "")
     seconds = run.facts.get("check_seconds")
-    length = took(round(seconds, 1)) if isinstance(seconds, int | float) else ""
+    length = lasted(seconds) if isinstance(seconds, int | float) else ""
     if run.status in CHECK_FAILURES:
         code = run.facts.get("exit_code")
         said = f"exit {code}" if code is not None else ""
+        if run.status == RunStatus.FAIL_CHECK_TIMEOUT:
+            said = "ended by its limit"
         return Stage("fail", "Check failed", ", ".join(filter(None, (length, said))))
     if run.status == RunStatus.NOTHING_TO_DO:
         return Stage("done", "Checked", ", ".join(filter(None, (length, "found nothing"))))
     if run.turn_at is not None:
         if not length and begun and run.checked_at:
-            length = took(round((run.checked_at - begun).total_seconds(), 1))
+            length = lasted((run.checked_at - begun).total_seconds())
         return Stage("done", "Checked", ", ".join(filter(None, (length, "found something"))))
     return Stage("off" if is_over(run) else "todo", "Check", "not reached" if is_over(run) else "")
 
@@ -151,20 +153,20 @@ def _worked(run: Run, now: datetime) -> Stage:
         if run.turn_at is None:
             return Stage("todo", "Work", "")
         doing = "Stopping" if run.status == RunStatus.STOPPING else "Working"
-        return Stage("now", doing, f"{_span(run.turn_at, now)} so far")
+        return Stage("now", doing, _so_far(run.turn_at, now))
     if run.status == RunStatus.NOTHING_TO_DO:
         return Stage("off", "Work", "not needed")
     if run.turn_at is None or run.finished_at is None:
         return Stage("off", "Work", "not reached")
-    length = _span(run.turn_at, run.finished_at)
+    after = f"after {lasted(elapsed(run, now))}"  # of the whole run, as its sentence counts
     match shape_of(run):
         case Shape.BLOCK:
-            return Stage("stop", "Stopped", _after(length))
+            return Stage("stop", "Stopped", after)
         case Shape.POINT:
             failed = "Interrupted" if run.status == RunStatus.FAIL_RESTART else "Failed"
-            return Stage("fail", failed, _after(length))
+            return Stage("fail", failed, after)
         case _:
-            return Stage("done", "Worked", length)
+            return Stage("done", "Worked", _span(run.turn_at, run.finished_at))
 
 
 def _told(run: Run, told: Sequence[Delivery], zone: str) -> Stage:
@@ -239,12 +241,12 @@ def _spent(run: Run) -> Meter:
 def _time(run: Run, typical: Typical | None, now: datetime) -> Meter:
     seconds = elapsed(run, now)
     limit = run.routine.time_limit.total_seconds()
-    remark = f"typically {typical.length}" if typical else f"of {rounded(limit)} at most"
-    figure = took(round(seconds, 1)) if is_over(run) else took(int(seconds))
+    remark = f"typically {typical.length}" if typical else f"of {limit_words(limit)} at most"
+    figure = lasted(seconds) if is_over(run) else took(int(seconds))
     kind = _bar_kind(run) if run.status != RunStatus.STOP_COST else "past"
     if run.status in CHECK_FAILURES and run.waking_at and run.awake_at:
-        waking = int((run.awake_at - run.waking_at).total_seconds())
-        remark = f"{waking} of them waking" if waking else remark
+        waking = (run.awake_at - run.waking_at).total_seconds()
+        remark = f"{lasted(waking)} of it waking" if waking >= 1 else remark
     if run.status == RunStatus.NOTHING_TO_DO or (run.cause == "ours" and run.spent):
         return Meter("Time", figure, remark)
     return Meter("Time", figure, remark, 100 * seconds / limit if limit else None, kind)
@@ -256,13 +258,15 @@ def _bar_kind(run: Run) -> str:
     return "stop" if run.status in (RunStatus.STOP_COST, RunStatus.STOP_TIME) else "past"
 
 
-def _after(length: str) -> str:
-    return f"in {length}" if length.startswith("under") else f"after {length}"
-
-
 def _span(start: datetime, end: datetime) -> str:
     seconds = (end - start).total_seconds()
-    return "under 1s" if seconds < 1 else took(int(seconds))
+    return "under 1s" if seconds < 1 else lasted(seconds)
+
+
+def _so_far(start: datetime, now: datetime) -> str:
+    """A length that still grows, in whole seconds."""
+    seconds = int((now - start).total_seconds())
+    return f"{took(seconds) if seconds > 0 else 'under 1s'} so far"
 
 
 def _app_words(run: Run) -> str:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django.urls import reverse
 
 from routines_app.models import Routine, Run
-from routines_app.rules.money import dollars, took
+from routines_app.rules.money import dollars, lasted
 from routines_app.rules.status import Shape
 from routines_app.web.dates import axis_day, clock_time, day_of, moment_words
 from routines_app.web.doing import doing_words
@@ -121,6 +121,5 @@ def _name(run: Run, now: datetime, zone: str) -> str:
     said = f"{when[:1].upper()}{when[1:]}. {sentence.text}"
     if not is_over(run):
         return said
-    lasted = run.duration
-    length = f", took {took(round(lasted.total_seconds(), 1))}" if lasted else ""
+    length = f", took {lasted(run.duration.total_seconds())}" if run.duration else ""
     return f"{said} Cost {dollars(paid(run))}{length}."

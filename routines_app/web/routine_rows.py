@@ -10,7 +10,7 @@ from django.db.models import Count, Q, Sum
 
 from accounts.models import Workspace
 from routines_app.models import Run
-from routines_app.rules.money import dollars, took
+from routines_app.rules.money import dollars, lasted
 from routines_app.rules.status import RunStatus, Shape
 from routines_app.web.heartbeat import TICKS
 from routines_app.web.run_words import shape_of_status
@@ -74,7 +74,7 @@ class Typical:
     @property
     def length(self) -> str:
         """How long one takes, to a tenth of a second for short ones."""
-        return took(round(self.seconds, 1) if self.seconds < 10 else int(self.seconds))
+        return lasted(self.seconds)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from routines_app.fires import place_in_line
 from routines_app.models import AgentRuntime, Routine, Run, Step
 from routines_app.rules import zones
 from routines_app.rules.line_diff import DiffLine, memory_diff
+from routines_app.rules.money import lasted
 from routines_app.rules.said import rounded
 from routines_app.rules.schedule import next_occurrence
 from routines_app.rules.status import RunStatus, Shape
@@ -176,6 +177,8 @@ def _ended(
         "may_run_again": may.run and not reason_holds(run),
         "closing": closing(run, run.waking_at or run.queued_at, zone),
         "made": _made(run),
+        "lasted": lasted(run.duration.total_seconds()) if run.duration else "",
+        "only_said": run.status in (RunStatus.FAIL_EMPTY, RunStatus.FAIL_MODEL),
         "files": changed_files(run),
         "kept": beside.kept_files(run, steps) if shape is Shape.BLOCK else [],
         "memory": memory,

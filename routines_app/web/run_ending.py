@@ -83,8 +83,6 @@ def _more(run: Run, past: Sequence[PastRun]) -> list[Act]:
             return [Act("edit_work", "Change its script" if script else "Change what it does")]
         case RunStatus.SKIP_OVERLAP if _third(past):
             return [Act("edit_schedule", "Change the schedule")]
-        case RunStatus.FAIL_MODEL if "after" not in str(run.facts.get("variant") or "after"):
-            return [Act("models", "See the model")]  # it was refused rather than not reached
         case _:
             return []
 

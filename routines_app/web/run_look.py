@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from routines_app.agents.turn import StepKind
 from routines_app.models import Run, Step
 from routines_app.rules.status import RunStatus
+from routines_app.web.step_note import ended_by_us
 
 NAMED = 3  # things of one kind, before the rest are counted
 BROKEN_OFF = (RunStatus.FAIL_RESTART, RunStatus.STOP_PERSON, RunStatus.STOP_DELETED)
@@ -54,10 +55,12 @@ def _ran(ended: list[Step]) -> list[str]:
     commands = [step for step in ended if step.kind == StepKind.RAN]
     if len(commands) > NAMED:
         return [f"{len(commands):,} commands ran, each once, and ended."]
-    return [f"{step.title} ran, once{_exit(step)}." for step in commands]
+    return [f"“{step.title}” ran, once{_exit(step)}." for step in commands]
 
 
 def _exit(step: Step) -> str:
+    if by_us := ended_by_us(step):
+        return f": {by_us}"
     code = step.facts.get("exit_code")
     return f", and ended with exit {code}" if isinstance(code, int) and code else ""
 
@@ -73,7 +76,7 @@ def _unknown(step: Step) -> tuple[str, str]:
             return f"Whether {step.title} was read.", "Reading changes nothing."
         case StepKind.RAN | StepKind.CHECK:
             return (
-                f"How far {step.title} got.",
+                f"How far “{step.title}” got.",
                 "It was begun once and isn’t begun again by itself.",
             )
         case _:

@@ -65,6 +65,7 @@ def facts_of(run: Run, zone: str, now: datetime, place: int = 0, doing: str = ""
         since=_since(run, kept, zone, now),
         headline=without_escapes(run.headline),
         files_changed=_whole(kept, "files_changed") or 0,
+        left_text=bool(run.body.strip()),
         other_run=_other_run(kept, zone),
         limit_seconds=_number(kept, "limit_seconds") or 0.0,
         plan=_text(kept, "plan"),

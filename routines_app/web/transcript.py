@@ -4,15 +4,14 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import cast
 
 from routines_app.agents.turn import StepKind
 from routines_app.models import Run, Step
-from routines_app.rules.money import dollars, took
+from routines_app.rules.money import dollars
 from routines_app.rules.status import RunStatus
 from routines_app.rules.terminal import as_printed, without_escapes
 from routines_app.web.dates import clock_time
-from routines_app.web.templatetags.words import size
+from routines_app.web.step_note import note_of, told_words
 
 # What a step that is open is called, and one whose end nobody knows.
 _AT_IT = {
@@ -41,6 +40,7 @@ _NOT_DONE = {
 }
 SHOWN = 4_000  # characters of one step that its page holds; the rest is a click away
 SHOWN_IN_ALL = 48_000  # of all steps together
+LAST_LINES = 18  # of what a command printed that failed: why it did stands at the end
 _LABELS = {
     StepKind.WOKE: "Woke",
     StepKind.CHECK: "Check",
@@ -62,7 +62,8 @@ _LABELS = {
 class TranscriptLine:
     """One step. `label` is empty for what the agent said; `note` stands at the right.
 
-    `number` 0 is a line of ours that is no step. `left_out` characters of it aren't shown.
+    `number` 0 is a line of ours that is no step. `left_out` characters of it aren't shown; where
+    the end is what is shown, `before` says in words what came before it.
     """
 
     number: int
@@ -74,6 +75,9 @@ class TranscriptLine:
     mute: bool
     open: bool
     left_out: int = 0
+    before: str = ""
+    failed: bool = False
+    told: str = ""  # a person's sentence above a text that was written for the model
 
     @property
     def said(self) -> bool:
@@ -90,7 +94,8 @@ def transcript(
     """
     lines, left = [], SHOWN_IN_ALL
     for step in steps:
-        line = _bounded(_line(step, began, by_cost, all_open), left)
+        line = _line(step, began, by_cost, all_open)
+        line = _ending_of(line, left) if line.failed else _bounded(line, left)
         left -= len(line.content)
         lines.append(line)
     return lines
@@ -105,6 +110,23 @@ def _bounded(line: TranscriptLine, left: int) -> TranscriptLine:
     whole_lines = shown.rpartition("\n")[0]
     shown = whole_lines or shown
     return replace(line, content=shown, left_out=len(line.content) - len(shown))
+
+
+def _ending_of(line: TranscriptLine, left: int) -> TranscriptLine:
+    """The line with the last of its text."""
+    room = max(min(SHOWN, left), 0)
+    lines = line.content.rstrip("\n").split("\n")
+    shown = "\n".join(lines[-LAST_LINES:])
+    if len(shown) > room:
+        # whole lines, or else the end of the only one that there is room for
+        shown = shown[len(shown) - room :]
+        shown = shown.partition("\n")[2] or shown
+    above = len(lines) - shown.count("\n") - 1 if shown else len(lines)
+    cut = len(line.content.rstrip("\n")) - len(shown)
+    if not cut:
+        return line
+    words = f"{above:,} line{'' if above == 1 else 's'}" if above else f"{cut:,} characters"
+    return replace(line, content=shown, before=words)
 
 
 def at_now(run: Run, now: datetime) -> TranscriptLine | None:
@@ -189,6 +211,9 @@ def _line(step: Step, began: datetime, by_cost: bool, all_open: bool) -> Transcr
         or bool(step.facts.get("exit_code"))
         or bool(step.facts.get("refused"))
         or (all_open and step.kind == StepKind.RAN),
+        told=told_words(step),
+        failed=step.kind in (StepKind.RAN, StepKind.CHECK)
+        and bool(step.facts.get("exit_code") or step.facts.get("interrupted")),
     )
 
 
@@ -226,51 +251,11 @@ def _title(step: Step) -> str:
 
 
 def _figure(step: Step, by_cost: bool) -> str:
-    return dollars(step.cost) if by_cost else _note(step)
+    return dollars(step.cost) if by_cost else note_of(step)
 
 
 def _known(step: Step) -> bool:
     return step.kind in {kind.value for kind in StepKind}
-
-
-def _note(step: Step) -> str:
-    facts: dict[str, object] = step.facts
-    code, lines = facts.get("exit_code"), facts.get("lines")
-    if facts.get("refused"):
-        return "refused"
-    parts = []
-    interrupted = bool(facts.get("interrupted"))
-    shows_code = step.kind == StepKind.CHECK or (step.kind == StepKind.RAN and code != 0)
-    if shows_code and isinstance(code, int):
-        parts.append(f"exit {code}")
-    status = facts.get("status")
-    if step.kind == StepKind.FETCHED and isinstance(status, int) and status >= 400:
-        parts.append(f"HTTP {status}")
-    if step.kind == StepKind.CHECK:
-        parts.append(dollars(step.cost))
-    elif step.kind in (StepKind.WROTE, StepKind.EDITED) and isinstance(facts.get("bytes"), int):
-        parts.append(_lines_moved(facts) or size(cast(int, facts["bytes"])))
-    elif step.kind == StepKind.FINISHED and "changed" in facts:
-        parts.append("something changed" if facts["changed"] else "nothing changed")
-    elif isinstance(lines, int):
-        parts.append(f"{lines:,} line" if lines == 1 else f"{lines:,} lines")
-    elif step.kind in (StepKind.RAN, StepKind.WOKE) or step.seconds:
-        parts.append(took(round(step.seconds, 1)))
-    if interrupted:
-        parts.append("stopped")
-    return " · ".join(parts)
-
-
-def _lines_moved(facts: dict[str, object]) -> str:
-    """What a file has gained and lost: "+2 −1 lines"; empty where that isn't known or is nothing.
-
-    >>> _lines_moved({"added": 18, "removed": 0}), _lines_moved({"added": 0, "removed": 1})
-    ('+18 lines', '−1 line')
-    """
-    added, removed = facts.get("added"), facts.get("removed")
-    signed = [f"{sign}{n:,}" for sign, n in (("+", added), ("−", removed)) if n]
-    word = "line" if len(signed) == 1 and 1 in (added, removed) else "lines"
-    return f"{' '.join(signed)} {word}" if signed else ""
 
 
 def _offset(seconds: float) -> str:

@@ -52,12 +52,14 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   const twin = twinOf(field, fresh);
   if (!twin) return; // the sentence has no such blank any more
   const before = asked.get(detail.xhr)?.get(field);
-  for (let [mine, theirs] = [field, twin]; mine.id !== "sentence";) {
+  let [mine, theirs] = [field, twin];
+  while (mine.id !== "sentence") {
     const [outer, outerFresh] = [mine.parentNode, theirs.parentNode];
     around(mine, theirs);
     dress(mine, theirs);
     [mine, theirs] = [outer, outerFresh];
   }
+  dress(mine, theirs);
   settle(field, twin, before);
   window.htmx.process(document.getElementById("sentence"));
   detail.swapOverride = "none"; // what lies outside of the sentence is still swapped by its ids

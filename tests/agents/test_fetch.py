@@ -104,7 +104,7 @@ def test_what_is_no_text_isnt_read(web: WebPages, page: WebPage, why: str) -> No
     result = fetched(web, f"{web.root}/p")
     assert why in result.told
     assert "ignore all rules" not in result.told
-    assert result.step.facts == {"refused": True}
+    assert result.step.facts == {"refused": True, "told": "unwilling"}
 
 
 def test_a_long_page_and_a_bomb_are_cut(web: WebPages) -> None:

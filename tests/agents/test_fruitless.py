@@ -153,7 +153,7 @@ def test_the_same_call_over_and_over_is_warned_of_and_then_ended(
 ) -> None:
     outcome, steps, fake = run(tmp_path, lambda seen: LOOK, provider)
     assert (outcome.code, outcome.facts["variant"]) == ("fail_empty", "repeated itself")
-    assert sentence(outcome).endswith("The same call brought the same result: run_command: ls.")
+    assert "The same call brought the same result: run_command: ls. Say" in sentence(outcome)
     assert steps.kinds.count(StepKind.RAN) == MOST_REPEATS + 1 == len(fake.seen)
     assert "You did exactly this before" not in str(fake.seen[2].results)
     assert fake.seen[3].results[-1].startswith("You did exactly this before")

@@ -164,6 +164,7 @@ def test_a_refusal_by_the_model_is_no_result(
 ) -> None:
     outcome, _, _ = run(tmp_path, [Answer(text=text, stop=stop)], provider)
     assert (outcome.code, outcome.facts["variant"]) == ("fail_empty", "refused")
+    assert "a filter held it back" in str(outcome.facts["reason"])
     assert outcome.body == text
 
 

@@ -130,6 +130,17 @@ def test_an_edit_that_isnt_certain_changes_nothing(
         assert (folder / "a.md").read_bytes() == content
 
 
+def test_a_step_says_whether_its_text_was_written_for_the_model(
+    tmp_path: Path, folder: Path
+) -> None:
+    (folder / "a.md").write_text("one")
+    wrongly = use(tmp_path, "write_file", path="a.md", text=3)
+    unwilling = use(tmp_path, "edit_file", path="a.md", old="two", new="2")
+    absent = use(tmp_path, "read_file", path="absent.md")
+    told = [each.step.facts.get("told") for each in (wrongly, unwilling, absent)]
+    assert told == ["wrongly", "unwilling", None]
+
+
 def test_a_search_names_file_and_line(tmp_path: Path, folder: Path) -> None:
     (folder / "sub").mkdir()
     (folder / "sub/b.py").write_text("x = 1\nheron = 2\n" + "heron " * 200)

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from routines_app.agents.asking import given_up
 from routines_app.agents.model import ModelRuntime
+from routines_app.agents.trouble import NO_ANSWER, SAID_NO, TURNED_AWAY, Trouble
 from routines_app.agents.turn import StepKind, TurnInterrupted, TurnOutcome
 from tests.agents.support import KEY, PROVIDERS, KeptSteps, choice_of, request
 from tests.fakes.computer import FolderComputer
@@ -23,6 +25,7 @@ from tests.fakes.model_provider import (
 )
 from tests.fakes.model_wire import OpenAIChat
 
+ERRED_EACH_TIME = "answered with an error three times"
 SECRET_TASK = "Count the herons at pond 4f1c."
 
 
@@ -58,9 +61,28 @@ def test_two_failures_and_then_an_answer(tmp_path: Path, provider: str, status: 
 def test_three_failures_are_the_end(tmp_path: Path, provider: str) -> None:
     outcome, _, fake = run(tmp_path, [Fail(503, "Busy.")] * 9, provider)
     assert outcome.code == "fail_model"
-    assert outcome.facts["variant"] == "didn't answer after three tries"
+    assert outcome.facts["variant"] in ("turned it away three times", ERRED_EACH_TIME)
     assert "Busy." in str(outcome.facts["reason"])
     assert len(fake.seen) == 3
+
+
+def test_what_answered_once_isnt_said_to_have_been_silent() -> None:
+    busy, silent = Trouble(TURNED_AWAY, "Busy", again=True), Trouble(NO_ANSWER, "Hush", again=True)
+    found = [
+        (given.variant, given.reason)
+        for given in (
+            given_up([silent, silent, silent]),
+            given_up([busy, busy, silent]),
+            given_up([silent, busy], "No time is left."),
+            given_up([busy, Trouble(SAID_NO, "No.")]),
+        )
+    ]
+    assert found == [
+        ("didn't answer after three tries", "Hush"),
+        ("turned it away twice", "Busy"),
+        ("turned it away once", "Busy. No time is left."),
+        ("said no", "No."),
+    ]
 
 
 def test_the_providers_own_wait_is_kept(tmp_path: Path) -> None:
@@ -74,7 +96,7 @@ def test_a_wait_past_the_deadline_isnt_begun(tmp_path: Path) -> None:
     began = time.monotonic()
     outcome, _, fake = run(tmp_path, [Fail(429, headers={"Retry-After": "600"}), finish()])
     assert outcome.code == "fail_model"
-    assert outcome.facts["variant"] == "didn't answer after one try"
+    assert outcome.facts["variant"] == "turned it away once"
     assert "in 600s" in str(outcome.facts["reason"])
     assert time.monotonic() - began < 5
     assert len(fake.seen) == 1

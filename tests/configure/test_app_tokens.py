@@ -1,5 +1,6 @@
 """An app's tokens: renewed in time, by one at a time, and ended only by a refusal."""
 
+import asyncio
 import threading
 import time
 from collections.abc import Iterator
@@ -10,18 +11,21 @@ from django.db import connection
 
 from foundation import clock
 from routines_app.agents.app_wire import AppTrouble
+from routines_app.configure import app_tokens
 from routines_app.configure.app_sign_in import end_sign_in
 from routines_app.configure.app_tokens import (
     AGAIN,
+    MEMORY,
     NOBODY,
     UNREADABLE,
     Held,
+    KeptTokens,
     Usable,
     usable_token,
 )
 from routines_app.configure.apps import missing_app, server_of
 from routines_app.models import AppSignIn, Connector
-from tests.factories import make_app, make_routine, make_workspace
+from tests.factories import NOON, make_app, make_routine, make_workspace
 from tests.fakes.sign_in_server import CANARY, SignInServer
 from tests.fakes.signed_in import sign_in_to
 
@@ -220,3 +224,19 @@ def test_what_is_taken_back_is_what_a_renewal_under_way_got(server: SignInServer
     thread.join(timeout=20)
     assert all(grant.over for grant in server.grants)
     assert bytes(AppSignIn.objects.get().held) == b""
+
+
+def test_a_turn_that_goes_on_asks_soon_whether_it_may_still_use_a_token(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [NOON]
+    found: list[Usable | AppTrouble] = [Usable("first", None)]
+    monkeypatch.setattr(app_tokens.clock, "now", lambda: now[0])
+    monkeypatch.setattr(app_tokens, "usable_token", lambda _, **more: found[0])
+    hands = KeptTokens(1)
+    assert asyncio.run(hands.token()) == "first"
+    found[0] = AppTrouble(AGAIN, refused=True)
+    now[0] += MEMORY - timedelta(seconds=1)
+    assert asyncio.run(hands.token()) == "first"
+    now[0] += timedelta(seconds=1)
+    assert asyncio.run(hands.token()) == AppTrouble(AGAIN, refused=True)

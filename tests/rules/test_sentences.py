@@ -45,7 +45,9 @@ def test_a_model_is_quoted_only_with_its_own_words() -> None:
             ("gave an answer that can't be read", "Expecting value: line 1"),
             ("didn't answer after one try", "It was silent for too long."),
             ("", "Connection error."),
-            ("", "Rate limit reached."),
+            ("turned it away three times", "Rate limit reached."),
+            ("answered with an error once", "Busy."),
+            ("couldn't be asked", "That address is on a private network."),
         )
     ]
     assert said == [
@@ -54,7 +56,65 @@ def test_a_model_is_quoted_only_with_its_own_words() -> None:
         "The model gave an answer that can't be read. Expecting value: line 1.",
         "The model didn't answer after one try. It was silent for too long.",
         "The model didn’t answer after three tries. Connection error.",
-        "The model didn’t answer after three tries. It said: Rate limit reached.",
+        "The model turned it away three times. It said: Rate limit reached.",
+        "The model answered with an error once. It said: Busy.",
+        "The model couldn't be asked. That address is on a private network.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("variant", "act"),
+    [
+        ("", "run_now"),
+        ("didn't answer after one try", "run_now"),
+        ("turned it away three times", "run_now"),
+        ("answered with an error once", "run_now"),
+        ("broke off in the middle of its answer", "run_now"),
+        ("was sent more than it can read", "edit_work"),
+        ("said no", "models"),
+        ("sent us to another address", "models"),
+        ("couldn't be asked", "models"),
+        ("isn't chosen", "models"),
+        ("has no price", "models"),
+        ("didn't say what its answer cost", "models"),
+    ],
+)
+def test_another_run_is_offered_only_where_the_models_trouble_passes(
+    variant: str, act: str
+) -> None:
+    made = sentence_of("fail_model", RunFacts(variant=variant, reason="Used up.")).act
+    assert made is not None and made.code == act
+
+
+@pytest.mark.parametrize(
+    ("variant", "reason", "second", "act"),
+    [
+        ("gave an empty answer", "", "Another run often brings one. ", "run_now"),
+        ("refused", "", "Say in the task what it is for ", "edit_work"),
+        ("refused", "A filter held it back.", "A filter held it back. Say in the ", "edit_work"),
+        ("was cut off", "Each was too long.", "Each was too long. Ask for less ", "edit_work"),
+        ("repeated itself", "", "Say in the task what to do when ", "edit_work"),
+        ("", "", "Say in the task what it shall bring, ", "edit_work"),
+    ],
+)
+def test_what_to_try_after_a_run_that_came_to_nothing(
+    variant: str, reason: str, second: str, act: str
+) -> None:
+    said = sentence_of("fail_empty", RunFacts(variant=variant, reason=reason))
+    assert said.second.startswith(second) and said.second.endswith(".")
+    assert said.act is not None and said.act.code == act
+
+
+def test_a_model_failure_says_what_was_kept_only_where_something_was() -> None:
+    said = [
+        sentence_of("fail_model", RunFacts(files_changed=files, left_text=text)).second
+        for files, text in ((0, False), (0, True), (1, True), (1_200, False))
+    ]
+    assert said == [
+        "",
+        "What had come of its answer was kept.",
+        "The file that it had changed was kept.",
+        "The 1,200 files that it had changed were kept.",
     ]
 
 

@@ -20,7 +20,7 @@ from pytest_django import DjangoDbBlocker
 from accounts.models import User, Workspace
 from foundation import clock
 from routines_app.models import Agent, Routine, Run
-from routines_app.rules.money import dollars, took
+from routines_app.rules.money import dollars, lasted
 from routines_app.rules.schedule import from_json, next_occurrence
 from routines_app.rules.status import RunStatus
 
@@ -120,7 +120,7 @@ def typical(routine: int, but_not: int = 0) -> tuple[str, str] | None:
     if count < 3:
         return None
     seconds = float(seconds)
-    return dollars(spent), took(round(seconds, 1) if seconds < 10 else int(seconds))
+    return dollars(spent), lasted(seconds)
 
 
 def heartbeat(routine: int, ticks: int) -> str:
@@ -336,7 +336,7 @@ def test_each_kind_of_run_says_what_its_rows_say(guest: Client, library: Workspa
         paid = 0 if ours else spent
         assert f"{'You pay' if ours and spent else 'Spent'} {dollars(paid)}" in said, status
         if began:
-            assert f"Time {took(round(float(seconds), 1))}" in said, status
+            assert f"Time {lasted(float(seconds))}" in said, status
             steps = sql("SELECT count(*) FROM routines_app_step WHERE run_id = %s", run.pk)
             assert f"Steps {steps}" in said, status
             costs = sql("SELECT sum(cost) FROM routines_app_step WHERE run_id = %s", run.pk)

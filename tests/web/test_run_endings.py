@@ -20,6 +20,7 @@ from routines_app.configure.content import content_of
 from routines_app.delivery import deliver
 from routines_app.models import Delivery, Fire, Notice, Routine, RoutineVersion, Run
 from routines_app.rules.status import FINAL_STATUSES, OPEN_STATUSES, RunStatus, Shape
+from routines_app.web.acts_now import act_now
 from routines_app.web.run_words import sentence_for
 from tests.factories import NOON, make_member, make_routine, make_run, make_step
 from tests.web.test_run_page import page_of, plain
@@ -141,6 +142,20 @@ def test_every_ending_offers_only_what_works(
         assert answer.status_code == 200, act
         there = Routine.objects.select_related("machine", "workspace").get(pk=routine.pk)
         assert LEADS_TO[words](answer.content.decode(), there), act
+
+
+@pytest.mark.parametrize(
+    ("variant", "offers"), [("said no", "See the model"), ("broke off", "Run it now")]
+)
+def test_the_bell_and_the_page_offer_the_same_after_a_models_trouble(
+    browser_of_owner: Client, routine: Routine, variant: str, offers: str
+) -> None:
+    run = make_run(routine, RunStatus.FAIL_MODEL, facts={"variant": variant}, turn_at=NOON)
+    act = act_now(sentence_for(run, zone="UTC", now=clock.now()).act, run)  # as the bell does
+    said = {each.words: each for each in offered(page_of(browser_of_owner, run))}
+    assert act is not None and act.words == offers
+    assert said[offers].href == act.href
+    assert ("See the model" in said) == (offers == "See the model")
 
 
 @pytest.mark.parametrize(
@@ -290,6 +305,19 @@ def test_a_programs_lines_stay_lines(browser_of_owner: Client, routine: Routine)
     assert "hall 18.3<br>\nloft" in page_of(browser_of_owner, run)
 
 
+@pytest.mark.parametrize(
+    ("status", "heading"),
+    [(RunStatus.FAIL_EMPTY, "What it said"), (RunStatus.DONE_CHANGED, "What it made")],
+)
+def test_a_refusal_is_what_it_said_and_no_work_to_take_along(
+    browser_of_owner: Client, routine: Routine, status: RunStatus, heading: str
+) -> None:
+    run = make_run(routine, status, body="I can’t help with that.", facts={"variant": "refused"})
+    page = plain(page_of(browser_of_owner, run))
+    assert f"{heading} " in page and "I can’t help with that." in page
+    assert ("Copy as Markdown" in page) == (status is RunStatus.DONE_CHANGED)
+
+
 def test_a_run_that_was_broken_off_says_what_is_certain(
     browser_of_owner: Client, routine: Routine
 ) -> None:
@@ -304,7 +332,7 @@ def test_a_run_that_was_broken_off_says_what_is_certain(
     page = page_of(browser_of_owner, run)
     said = plain(page)
     assert "You pay $0.00 $0.07 spent, $0.07 refunded" in said
-    assert "Certain notes.md was written. ./file-ticket ran, once." in said
+    assert "Certain notes.md was written. “./file-ticket” ran, once." in said
     assert "Not certain Whether state.md was written." in said
     assert "Writing state.md outcome not known" in said and "1 file written" in said
     assert "Model, run 1 −$0.07 Refund, interrupted by us +$0.07" in said

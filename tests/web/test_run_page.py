@@ -395,7 +395,8 @@ def test_what_is_still_going_on_is_read_by_nobody(
 def test_what_was_refused_is_not_told_as_done(browser_of_owner: Client, routine: Routine) -> None:
     run = make_run(routine, RunStatus.DONE_CHANGED, headline="Wrote a draft.")
     refused = {"refused": True}
-    make_step(run, StepKind.WROTE, "draft.md", content="Give text as a text.", facts=refused)
+    wrongly = {**refused, "told": "wrongly"}
+    make_step(run, StepKind.WROTE, "draft.md", content="Give text as a text.", facts=wrongly)
     make_step(run, StepKind.WROTE, "draft.md", facts={"bytes": 40})
     make_step(run, StepKind.CALLED, "helpdesk__find", content="No such ticket.", facts=refused)
     first, second, third = transcript(run.steps.order_by("number"), run.queued_at)
@@ -404,4 +405,4 @@ def test_what_was_refused_is_not_told_as_done(browser_of_owner: Client, routine:
     assert (third.label, third.note, third.open) == ("Called", "refused", True)
     page = plain(page_of(browser_of_owner, run))
     assert "1 file written, 1 app called" in page
-    assert "Give text as a text." in page
+    assert "The agent called this tool wrongly, and was told: Give text as a text." in page
