@@ -238,7 +238,7 @@ def test_a_timer_dies_with_its_turn(tmp_path: Path) -> None:
     with pytest.raises(TurnInterrupted):
         use(tmp_path, "schedule", check=check, seconds=40)
     assert clock.monotonic() - stop_at < 1.0
-    assert threading.active_count() == before
+    assert threading.active_count() <= before
 
 
 def test_a_wait_is_a_step_of_a_turn_and_stop_ends_it(tmp_path: Path) -> None:
