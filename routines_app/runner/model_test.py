@@ -9,7 +9,8 @@ from routines_app.models import ModelKey
 
 
 def test_model_key(key_id: int) -> None:
-    """Make one small request with this key and keep the answer on its row."""
+    """Make one small request with this key and keep the answer on its row, unless another key has
+    taken its place meanwhile."""
     key = ModelKey.objects.select_related("workspace").filter(pk=key_id).first()
     if key is None:
         return
@@ -19,6 +20,6 @@ def test_model_key(key_id: int) -> None:
         ok, words = answer.ok, answer.sentence
     except CannotDecrypt as error:
         ok, words = False, str(error)
-    ModelKey.objects.filter(pk=key_id).update(
+    ModelKey.objects.filter(pk=key_id, sealed=key.sealed).update(
         tested_at=database_clock.now(), test_ok=ok, test_answer=words[:300]
     )

@@ -10,9 +10,12 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 from accounts.models import Role, Workspace
 from foundation import clock
 from foundation.crypto import decrypt
+from routines_app.agents.runtimes import ConnectionAnswer
+from routines_app.configure.model_keys import replace_key
 from routines_app.configure.model_words import meanings_of
 from routines_app.configure.models import UsableModel, usable_models
 from routines_app.models import ModelKey
+from routines_app.runner import model_test
 from tests.factories import make_agent, make_member, make_routine, make_workspace
 
 SECRET = "sk-ant-abcdefghijklmnop-4f2a"
@@ -325,3 +328,24 @@ def test_the_roster_names_each_agent_and_whom_it_works_for(
     assert "One to ask. One has steady work." in page
     assert "Runs a command." in page
     assert ">Backups</a>" in page
+
+
+def test_what_a_replaced_key_was_told_is_not_said_of_the_new_one(
+    client: Client, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.post(f"{PAGE}add/", ANTHROPIC)
+    key = workspace.model_keys.get()
+
+    def replaced_meanwhile(*_: object) -> ConnectionAnswer:
+        assert not replace_key(key, "sk-ant-another-zyxwvuts-77c1")
+        return ConnectionAnswer(False, "It said no: expired.", 0.1, None)
+
+    monkeypatch.setattr(model_test, "test_connection", replaced_meanwhile)
+    model_test.test_model_key(key.pk)
+    key.refresh_from_db()
+    assert (key.last_four, key.test_ok, key.test_answer) == ("77c1", None, "")
+    answers = ConnectionAnswer(True, "m answered.", 0.1, None)
+    monkeypatch.setattr(model_test, "test_connection", lambda *_: answers)
+    model_test.test_model_key(key.pk)
+    key.refresh_from_db()
+    assert (key.test_ok, key.test_answer) == (True, "m answered.")
