@@ -21,7 +21,8 @@ def ask_connector(connector_id: int) -> None:
 
     What a person said of a tool stays. A tool that isn't listed any more is forgotten; while an
     app can't be reached, its last list is kept. One that turns us away is asked, with whoever
-    signs in for it, how it may be signed in to.
+    signs in for it, how it may be signed in to. Nothing is kept of an answer to a sign-in that
+    another has taken the place of meanwhile.
     """
     row = (
         Connector.objects.select_related("workspace", "sign_in")
@@ -35,7 +36,9 @@ def ask_connector(connector_id: int) -> None:
         found = _told_how_to_sign_in(row, found)
     if not isinstance(found, AppTrouble) and not found:
         found = AppTrouble("It has no tools that can be used.")
-    rows = Connector.objects.filter(pk=row.pk)
+    asked_as = _sign_in(row)
+    since = None if asked_as is None else asked_as.signed_in_at
+    rows = Connector.objects.filter(pk=row.pk, sealed=row.sealed, sign_in__signed_in_at=since)
     now = database_clock.now()
     if isinstance(found, AppTrouble):
         rows.update(**state_after(found), checked_at=now)

@@ -14,9 +14,10 @@ from foundation import clock
 from foundation.crypto import encrypt
 from machines.models import Machine
 from routines_app.agents.turn import StepKind
-from routines_app.configure.connectors import set_changes
+from routines_app.configure.connectors import set_changes, sign_in_again
 from routines_app.fires import FireRequest, request_fires
 from routines_app.models import Agent, Connector, Routine, Run
+from routines_app.runner import ask_connector as ask_connector_module
 from routines_app.runner.ask_connector import ask_connector
 from routines_app.runner.run_fire import take_fire
 from tests.factories import make_agent, make_app, make_routine, owner_of
@@ -211,3 +212,25 @@ def test_asking_again_keeps_what_a_person_said_of_a_tool(
     ask_connector(helpdesk.pk)
     helpdesk.refresh_from_db()
     assert (helpdesk.state, len(helpdesk.tools)) == ("silent", 3)
+
+
+def test_what_answered_an_older_sign_in_is_not_kept(
+    helpdesk: Connector, served: McpApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask_connector(helpdesk.pk)
+    asking = ask_connector_module._tools_of
+
+    def signed_in_anew(row: Connector) -> Any:
+        found = asking(row)
+        assert not sign_in_again(helpdesk, f"Authorization: {SECRET}")
+        return found
+
+    served.takes = "Bearer another"
+    monkeypatch.setattr(ask_connector_module, "_tools_of", signed_in_anew)
+    ask_connector(helpdesk.pk)
+    helpdesk.refresh_from_db()
+    assert (helpdesk.state, helpdesk.trouble) == ("new", "")
+    monkeypatch.undo()
+    ask_connector(helpdesk.pk)
+    helpdesk.refresh_from_db()
+    assert helpdesk.state == "refused"
