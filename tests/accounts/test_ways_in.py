@@ -34,7 +34,7 @@ def test_the_first_person_gets_a_place_of_their_own_with_all_a_routine_needs(
     assert workspace.account.plan == "self-hosted"
     machine = workspace.machines.get()
     assert machine.state == "asleep"
-    roster = {agent.name: agent.runtime for agent in workspace.agents.all()}
+    roster = {agent.name: agent.runtime for agent in workspace.agents.order_by("pk")}
     assert list(roster) == [member.name for member in THE_SEVEN]
     without_model = {name for name, runtime in roster.items() if runtime == AgentRuntime.SCRIPT}
     assert without_model == {"Script"}
