@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import pytest
-from playwright.sync_api import Browser, Error, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, Error, Page, Playwright, expect, sync_playwright
 
 from tests.tools import browser_program
 
@@ -21,6 +21,16 @@ FLAGS = [
 
 
 T = TypeVar("T")
+
+
+def sign_up(page: Page, address: str) -> None:
+    """Make Ada Byron's account in a place that has none, and come to her first page."""
+    page.goto(address)
+    page.get_by_label("Your name").fill("Ada Byron")
+    page.get_by_label("Email").fill("ada@example.org")
+    page.get_by_label("A password").fill("correct horse battery")
+    page.get_by_role("button", name="Make an account").click()
+    expect(page.locator("h1")).to_contain_text("What should already be")
 
 
 def script_errors(page: Page) -> list[str]:

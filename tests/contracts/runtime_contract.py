@@ -7,6 +7,7 @@ never raises for what belongs on the run's row, and keeps its books straight.
 import asyncio
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -111,15 +112,15 @@ class BrokenComputer:
         raise self.error
 
 
-class RuntimeContract:
+class RuntimeContract(ABC):
     """The tests. A subclass says how to have one command run, then a headline reported."""
 
+    @abstractmethod
     def work(self, command: str, headline: str, seconds: float) -> AbstractContextManager[Work]:
         """A runtime and a request whose turn runs `command`, then reports `headline`.
 
         An empty headline means that nothing changed.
         """
-        raise NotImplementedError
 
     def take(
         self,

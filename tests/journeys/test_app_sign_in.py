@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser import sign_up
 from tests.fakes.mcp_app import McpApp
 from tests.fakes.sign_in_server import SignInServer
 from tests.running_app import RunningApp
@@ -13,12 +14,7 @@ SLOW = 30_000  # milliseconds
 
 
 def test_a_form_leads_to_the_app_s_sign_in_and_back(page: Page, live_app: RunningApp) -> None:
-    page.goto(live_app.url)
-    page.get_by_label("Your name").fill("Ada Byron")
-    page.get_by_label("Email").fill("ada@example.org")
-    page.get_by_label("A password").fill("correct horse battery")
-    page.get_by_role("button", name="Make an account").click()
-    expect(page.locator("h1")).to_contain_text("What should already be")
+    sign_up(page, live_app.url)
     with SignInServer() as server, McpApp(sign_in=server) as helpdesk:
         page.goto(f"{live_app.url}/w/ada/agents/apps/")
         page.get_by_label("Name").fill("Helpdesk")

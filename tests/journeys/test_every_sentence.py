@@ -11,6 +11,7 @@ from routines_app.configure.content import RoutineContent
 from routines_app.rules.kinds import schedule_of
 from routines_app.web.form_state import FormState, state_of
 from routines_app.web.sentence import OPTIONS
+from tests.browser import sign_up
 from tests.running_app import RunningApp
 
 pytestmark = [pytest.mark.browser]
@@ -40,12 +41,7 @@ def home(page: Page, new_app: Callable[..., RunningApp]) -> str:
     """The routines' address of somebody who has just signed up."""
     app = new_app()
     app.start()
-    page.goto(app.url)
-    page.get_by_label("Your name").fill("Ada Byron")
-    page.get_by_label("Email").fill("ada@example.org")
-    page.get_by_label("A password").fill("correct horse battery")
-    page.get_by_role("button", name="Make an account").click()
-    expect(page.locator("h1")).to_contain_text("What should already be")
+    sign_up(page, app.url)
     return f"{app.url}/w/ada/routines/"
 
 

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from foundation.clock import monotonic
+from tests.browser import sign_up
 from tests.fakes.model_provider import FakeProvider, Meter, clever
 from tests.running_app import RunningApp
 
@@ -22,15 +23,6 @@ def app(new_app: Callable[..., RunningApp]) -> RunningApp:
     return running
 
 
-def sign_up(page: Page, app: RunningApp) -> None:
-    page.goto(app.url)
-    page.get_by_label("Your name").fill("Ada Byron")
-    page.get_by_label("Email").fill("ada@example.org")
-    page.get_by_label("A password").fill("correct horse battery")
-    page.get_by_role("button", name="Make an account").click()
-    expect(page.locator("h1")).to_contain_text("What should already be")
-
-
 def fill_starter(page: Page, label: str, value: str) -> None:
     blank = page.get_by_label(label, exact=True)
     starter = page.locator(".starter", has=blank)
@@ -40,7 +32,7 @@ def fill_starter(page: Page, label: str, value: str) -> None:
 
 def test_sign_up_to_a_watched_run_without_a_model(page: Page, app: RunningApp) -> None:
     began = monotonic()
-    sign_up(page, app)
+    sign_up(page, app.url)
     fill_starter(page, "Folder", "~/inbox")
     expect(page).to_have_url(re.compile(r"/runs/1/$"))
     expect(page.locator("main")).to_contain_text("Done.", timeout=SLOW)
@@ -53,7 +45,7 @@ def test_sign_up_to_a_watched_run_without_a_model(page: Page, app: RunningApp) -
 
 def test_a_model_run_reads_what_was_edited_in_the_page(page: Page, app: RunningApp) -> None:
     with FakeProvider(clever, Meter()) as fake:
-        sign_up(page, app)
+        sign_up(page, app.url)
         page.goto(f"{app.url}/w/ada/agents/models/")
         page.get_by_label("Provider").select_option("openai-compatible")
         page.get_by_label("Address, for OpenAI-compatible only").fill(
@@ -95,7 +87,7 @@ def test_a_model_run_reads_what_was_edited_in_the_page(page: Page, app: RunningA
 
 
 def test_the_schedule_does_the_same_without_anybody(page: Page, app: RunningApp) -> None:
-    sign_up(page, app)
+    sign_up(page, app.url)
     page.goto(f"{app.url}/w/ada/routines/new/?from=folder")
     page.get_by_label("In your own words").fill("every 5 minutes")
     page.get_by_role("button", name="Fill the blanks").click()

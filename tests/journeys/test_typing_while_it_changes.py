@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from tests.browser import sign_up
 from tests.running_app import RunningApp
 
 pytestmark = pytest.mark.browser
@@ -35,12 +36,7 @@ def form(page: Page, new_app: Callable[..., RunningApp]) -> Page:
     """The form of a new routine, open for somebody who has just signed up."""
     app = new_app()
     app.start()
-    page.goto(app.url)
-    page.get_by_label("Your name").fill("Ada Byron")
-    page.get_by_label("Email").fill("ada@example.org")
-    page.get_by_label("A password").fill("correct horse battery")
-    page.get_by_role("button", name="Make an account").click()
-    expect(page.locator("h1")).to_contain_text("What should already be")
+    sign_up(page, app.url)
     page.goto(f"{app.url}/w/ada/routines/new/")
     return page
 

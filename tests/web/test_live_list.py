@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser import sign_up
 from tests.running_app import RunningApp
 
 pytestmark = pytest.mark.browser
@@ -17,12 +18,7 @@ def home(page: Page, new_app: Callable[..., RunningApp]) -> str:
     """The list of somebody with one routine, a script that is on (and finds no shell here)."""
     app = new_app()
     app.start()
-    page.goto(app.url)
-    page.get_by_label("Your name").fill("Ada Byron")
-    page.get_by_label("Email").fill("ada@example.org")
-    page.get_by_label("A password").fill("correct horse battery")
-    page.get_by_role("button", name="Make an account").click()
-    expect(page.locator("h1")).to_contain_text("What should already be")
+    sign_up(page, app.url)
     home = f"{app.url}/w/ada/routines/"
     page.goto(f"{home}new/")
     page.get_by_label("Agent").select_option(label="Script")
